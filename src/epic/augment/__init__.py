@@ -1,0 +1,5 @@
+"""Graph augmentation along edit paths."""
+
+from epic.augment.epic import EPIC
+
+__all__ = ["EPIC"]

@@ -1,0 +1,277 @@
+"""EPIC: graphs from the edit paths between training graphs, with labels by the cost spent (Heo et al., IJCAI 2024)."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+from tqdm import tqdm
+
+from epic.augment.degrees import DegreeFeatures, demanded, detect
+from epic.augment.pairs import PAIRS, draw_pairs
+from epic.cost.base import Cost, cost_from_state
+from epic.cost.learned import LearnedCost
+from epic.errors import InputError, choose
+from epic.files import read_tensors, write_tensors
+from epic.pack import Graphs, Pack, join, pack
+from epic.partners import chances
+from epic.path.closed_form import intermediate
+from epic.path.edit_path import EditPath, edit_path
+from epic.path.labels import count_classes, mix, soft_labels
+from epic.path.operations import Operations
+from epic.path.orders import ORDERS, ranks
+from epic.randomness import Seed, base_seed, derived, digest
+
+FORM = "epic-augmenter/1"
+CHUNK = 256
+"""Graphs that :meth:`EPIC.generate` makes at a time; each chunk has a generator of its own."""
+
+
+class EPIC:
+    """Add graphs from edit paths to every batch.
+
+    >>> from epic.data import lollipop
+    >>> from torch_geometric.loader import DataLoader
+    >>> train = lollipop(40, seed=0)
+    >>> augment = EPIC(ratio=0.5, seed=0).fit(train, epochs=1, progress=False)
+    >>> batch = augment(next(iter(DataLoader(train, batch_size=8))))
+    >>> batch.num_graphs, tuple(batch.y.shape)
+    (12, (12, 4))
+
+    ``cost``: what edits cost; None learns it in :meth:`fit`. ``ratio``: augmented graphs for each original one. ``order``: see :func:`epic.edit_path`.
+    ``indicator`` appends a node feature that is 1 on augmented graphs and 0 on originals, as in the paper; test graphs then need :meth:`plain`.
+    ``pairs``: which graphs of a batch may be paired. ``seed``: an int or a generator; the same batch then gives the same graphs,
+    in whatever process. ``degree_features``: None looks whether ``x`` holds degrees, which are then computed anew after each edit.
+    """
+
+    def __init__(
+        self,
+        cost: Cost | None = None,
+        ratio: float = 0.5,
+        order: str = "random",
+        indicator: bool = False,
+        pairs: str = "random",
+        seed: Seed = None,
+        *,
+        classes: int | None = None,
+        degree_features: bool | None = None,
+    ) -> None:
+        if not ratio >= 0:
+            raise InputError(f"ratio must be 0 or more, got {ratio}")
+        if cost is not None and not isinstance(cost, Cost):
+            raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(cost).__name__}")
+        self._cost = cost
+        self.ratio = float(ratio)
+        self.order = choose(order, ORDERS, "order")
+        self.pairs = choose(pairs, PAIRS, "pairs")
+        self.indicator = indicator
+        self.classes = classes
+        self.degree_features = degree_features
+        self._seed = base_seed(seed)
+        self._degrees: DegreeFeatures | None = None
+        self._looked = False
+        self._seen: Counter[str] = Counter()
+
+    @property
+    def cost(self) -> Cost:
+        if self._cost is None:
+            raise InputError("EPIC has no cost yet: call fit(train), or pass cost=UnitCost()")
+        return self._cost
+
+    def fit(self, dataset: Graphs, **options: Any) -> EPIC:
+        """Learn costs from labelled training graphs, unless a cost that needs no learning was given; and look at labels and features.
+
+        ``options`` go to :meth:`epic.LearnedCost.fit`.
+        """
+        packed = pack(dataset)
+        if packed.y is None:
+            raise InputError("the graphs have no labels y: EPIC interpolates labels")
+        self.classes = self.classes or count_classes(packed.y)
+        self._look(packed)
+        cost = LearnedCost() if self._cost is None else self._cost
+        if isinstance(cost, LearnedCost) and not cost.fitted:
+            cost.fit(packed, **options)
+        elif options:
+            raise InputError(f"the cost is not learned here, so fit takes no {', '.join(options)}")
+        self._cost = cost
+        return self
+
+    @torch.no_grad()
+    def __call__(self, batch: Graphs, seed: Seed = None) -> Batch:
+        """Originals and augmented graphs in one batch, with float labels ``[B, C]``; ``batch.augmented`` marks the new ones.
+
+        Node and edge attributes are kept; other attributes of the graphs, which an edited graph does not have, are dropped. Also takes a list of graphs,
+        so that ``collate_fn=augment`` works in loader workers.
+        """
+        packed = pack(batch)
+        plain = self._labelled(packed)
+        count = round(self.ratio * len(packed))
+        generator = self._generator(packed) if seed is None else derived(base_seed(seed))
+        source, target = draw_pairs(packed.y, len(packed), count, self.pairs, generator)
+        if source.numel() == 0:
+            return self._finish(plain, 0)
+        made = self._between(plain, source.to(packed.ptr.device), target.to(packed.ptr.device), generator)
+        return self._finish(join([plain, made]), len(made))
+
+    collate = __call__
+
+    @torch.no_grad()
+    def plain(self, batch: Graphs) -> Batch:
+        """The batch as a model trained on this augmenter's output expects it, with nothing added: for validation and test."""
+        return self._finish(self._labelled(pack(batch), need=False), 0)
+
+    def path(self, source: Data, target: Data, order: str | None = None, seed: Seed = None) -> EditPath:
+        """The edit path between two graphs."""
+        return edit_path(source, target, self.cost, order or self.order, seed, self.classes)
+
+    @torch.no_grad()
+    def generate(
+        self, dataset: Graphs, count: int, seed: Seed = None, start: int = 0, progress: bool = False
+    ) -> Iterator[Data]:
+        """Yield ``count`` augmented graphs made from pairs of the whole dataset.
+
+        Graph number i depends on the dataset, ``seed`` and i alone: ``start`` skips the first ones, to go on where an earlier run stopped or to share the
+        work among machines.
+        """
+        if count < 0 or start < 0:
+            raise InputError(f"count and start must be 0 or more, got {count} and {start}")
+        packed = self._labelled(pack(dataset))
+        origin = base_seed(self._seed if seed is None else seed)
+        with tqdm(total=count, desc="augmenting", unit="graph", disable=not progress) as bar:
+            for chunk in range(start // CHUNK, -(-(start + count) // CHUNK)):
+                generator = derived(origin, "chunk", chunk)
+                source, target = draw_pairs(packed.y, len(packed), CHUNK, self.pairs, generator)
+                if source.numel() == 0:
+                    raise InputError(f"there is no pair of {self.pairs} graphs among the {len(packed)} given")
+                made = self._marked(self._between(packed, source, target, generator), torch.ones(CHUNK, dtype=torch.bool))
+                first = chunk * CHUNK
+                for g in range(max(0, start - first), min(CHUNK, start + count - first)):
+                    yield made.graph(g)
+                    bar.update()
+
+    def _between(self, graphs: Pack, i: Tensor, j: Tensor, generator: torch.Generator) -> Pack:
+        """One graph from the path of each pair, label included."""
+        device = graphs.ptr.device
+        used, where = torch.cat([i, j]).unique(return_inverse=True)
+        nodes = self.cost.nodes(graphs.select(used)).to(device)
+        matches = self.cost.match(nodes, nodes, *where.chunk(2))
+        ops = Operations.of(matches, self.cost.price(nodes, nodes, matches))
+        source, target = graphs.select(i), graphs.select(j)
+        rank, reasons = ranks(self.order, ops, source, target, matches, generator)
+        failed = sum(r is not None for r in reasons)
+        if failed:
+            warnings.warn(
+                f"order={self.order!r} could not be had for {failed} of {len(reasons)} pairs (for instance: "
+                f"{next(r for r in reasons if r)}); these are in random order",
+                stacklevel=3,
+            )
+        done = rank < draw_steps(ops, generator)[ops.pair]
+        done = keep_a_node(ops, done)
+        made = intermediate(source, target, matches, *ops.marks(done, matches)).graphs
+        if self._degrees is not None:
+            made = self._degrees.refresh(made)
+        assert source.y is not None and target.y is not None
+        return replace(made, y=mix(source.y, target.y, ops.fraction(done)))
+
+    def _labelled(self, packed: Pack, need: bool = True) -> Pack:
+        """The originals with float labels."""
+        if packed.y is None:
+            if need:
+                raise InputError("the batch has no labels y: EPIC interpolates labels")
+            return packed
+        self._look(packed)
+        return replace(packed, y=soft_labels(packed.y, self.classes))
+
+    def _finish(self, graphs: Pack, made: int) -> Batch:
+        new = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.ptr.device)
+        new[len(graphs) - made :] = True
+        batch = self._marked(graphs, new).to_batch()
+        batch.augmented = new
+        batch._slice_dict["augmented"] = torch.arange(len(graphs) + 1)
+        batch._inc_dict["augmented"] = torch.zeros(len(graphs), dtype=torch.long)
+        return batch
+
+    def _marked(self, graphs: Pack, new: Tensor) -> Pack:
+        """Append the indicator feature, if wanted."""
+        if not self.indicator:
+            return graphs
+        if graphs.x is None:
+            raise InputError("indicator=True needs node features x to append to: add some, or pass indicator=False")
+        x = graphs.x.reshape(graphs.num_nodes, -1)
+        column = new[graphs.graph_of_node, None].to(x.dtype)
+        return replace(graphs, node={**graphs.node, "x": torch.cat([x, column], dim=1)})
+
+    def _look(self, packed: Pack) -> None:
+        """Decide once, from the first graphs seen, whether ``x`` holds degrees."""
+        if self._looked:
+            return
+        self._looked = True
+        if self.degree_features:
+            self._degrees = demanded(packed)
+        elif self.degree_features is None:
+            self._degrees = detect(packed)
+            if self._degrees is not None:
+                warnings.warn(
+                    "x holds node degrees: they are computed anew after each edit. Pass degree_features=True to confirm "
+                    "or degree_features=False to leave x as it is",
+                    stacklevel=3,
+                )
+
+    def _generator(self, packed: Pack) -> torch.Generator:
+        """Seeded by what is in the batch and how often this batch was seen: the same in one process or in many."""
+        content = digest(packed.ptr, packed.edge_index, packed.x, packed.y)
+        self._seen[content] += 1
+        return derived(self._seed, content, self._seen[content])
+
+    def save(self, path: str | Path) -> None:
+        """Write cost and settings as safetensors."""
+        tensors, header = self.cost.state()
+        settings = {
+            "ratio": self.ratio,
+            "order": self.order,
+            "indicator": self.indicator,
+            "pairs": self.pairs,
+            "seed": self._seed,
+            "classes": self.classes,
+            "degree_features": self.degree_features,
+        }
+        found = None if self._degrees is None else asdict(self._degrees)
+        looked = {"looked": self._looked, "degrees": found}
+        write_tensors(path, tensors, {"format": FORM, "kind": self.cost.kind, "augmenter": settings, **looked, **header})
+
+    @classmethod
+    def load(cls, path: str | Path) -> EPIC:
+        """Read what :meth:`save` wrote."""
+        tensors, header = read_tensors(path, FORM)
+        augmenter = cls(cost_from_state(tensors, header, path), **header["augmenter"])
+        augmenter._looked = header["looked"]
+        augmenter._degrees = None if header["degrees"] is None else DegreeFeatures(**header["degrees"])
+        return augmenter
+
+
+def draw_steps(ops: Operations, generator: torch.Generator) -> Tensor:
+    """How many operations to do in each pair: 1 to n - 1, all alike, so that neither end comes out; 0 or 1 where n is 1."""
+    n = ops.ptr.diff()
+    chance = chances(n.numel(), generator).to(n.device)
+    return torch.where(n > 1, 1 + (chance * (n - 1)).long(), (chance * (n + 1)).long())
+
+
+def keep_a_node(ops: Operations, done: Tensor) -> Tensor:
+    """Undo one deletion where a graph would otherwise lose its last node."""
+    alive = torch.where(done, ops.target >= 0, ops.source >= 0)
+    pair = ops.pair
+    nodes = torch.zeros_like(ops.ptr[1:]).index_add(0, pair, alive.long())
+    undo = (nodes == 0)[pair] & done
+    if not bool(undo.any()):
+        return done
+    first = torch.full_like(ops.ptr[1:], done.numel()).scatter_reduce(0, pair[undo], undo.nonzero()[:, 0], "amin")
+    done = done.clone()
+    done[first[first < done.numel()]] = False
+    return done

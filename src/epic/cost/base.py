@@ -1,0 +1,283 @@
+"""The one interface of all costs, and what every cost can do with it: distances, matrices of them, nearest neighbours."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from typing_extensions import Self
+
+from epic.assignment.buckets import AREA, buckets, padded_index
+from epic.assignment.exact import match_gains
+from epic.assignment.sinkhorn import sinkhorn
+from epic.cost.distances import Neighbors, distance_matrix, nearest
+from epic.errors import InputError, choose
+from epic.files import read_tensors, write_tensors
+from epic.pack import Graphs, Pack, offsets, pack, ranges
+
+
+FORM = "epic-cost/1"
+
+
+@dataclass(frozen=True)
+class NodeCosts:
+    """What a cost knows of each node of some packed graphs: a vector to compare, the price of losing it and of gaining it."""
+
+    embedding: Tensor
+    deletion: Tensor
+    insertion: Tensor
+    ptr: Tensor
+
+    def to(self, device: torch.device | str) -> NodeCosts:
+        return NodeCosts(
+            self.embedding.to(device), self.deletion.to(device), self.insertion.to(device), self.ptr.to(device)
+        )
+
+    def double(self) -> NodeCosts:
+        """The same on the side, in float64: exact work is done in it, since inner products of near-equal vectors cancel."""
+        h = self.embedding.detach()
+        return NodeCosts(
+            h.double() if h.is_floating_point() else h, self.deletion.detach().double(), self.insertion.detach().double(), self.ptr
+        )
+
+
+@dataclass(frozen=True)
+class PairCosts:
+    """Costs of P pairs of graphs, padded: pair p is real in ``[:rows[p], :columns[p]]``.
+
+    ``source`` and ``target`` ``[P, n]``, ``[P, m]`` say which node each row and column is; ``pair`` which of the asked pairs each p is.
+    """
+
+    substitution: Tensor
+    deletion: Tensor
+    insertion: Tensor
+    rows: Tensor
+    columns: Tensor
+    source: Tensor
+    target: Tensor
+    pair: Tensor
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Exact assignments of P pairs of graphs, laid end to end without padding.
+
+    ``source`` and ``target`` list the nodes of all source and target graphs, pair after pair (offsets ``source_ptr``, ``target_ptr``).
+    ``partner`` runs along ``source`` and holds the position in ``target`` of the node that replaces it, -1 where it is deleted;
+    ``origin`` runs along ``target`` the other way, -1 where the node is inserted.
+    """
+
+    source: Tensor
+    target: Tensor
+    source_ptr: Tensor
+    target_ptr: Tensor
+    partner: Tensor
+    origin: Tensor
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What assignments cost: ``source[u]`` to substitute or delete u, ``target[v]`` to insert v (0 where it replaces a node)."""
+
+    source: Tensor
+    target: Tensor
+    distance: Tensor
+
+
+class Cost(ABC):
+    """Prices of node operations. A cost of your own defines :meth:`nodes` and :meth:`substitution`."""
+
+    kind: ClassVar[str] = ""
+    """Name under which the cost is saved; a cost that has one also defines :meth:`state` and :meth:`from_state`."""
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Tensors and JSON values that :meth:`from_state` makes the cost from."""
+        return {}, {}
+
+    @classmethod
+    def from_state(cls, tensors: dict[str, Tensor], header: dict[str, Any]) -> Cost:
+        return cls()
+
+    def save(self, path: str | Path) -> None:
+        """Write the cost as safetensors."""
+        tensors, header = self.state()
+        write_tensors(path, tensors, {"format": FORM, "kind": self.kind, **header})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a saved cost. ``Cost.load`` takes any kind, ``LearnedCost.load`` a learned one only."""
+        tensors, header = read_tensors(path, FORM)
+        found = cost_from_state(tensors, header, path)
+        if not isinstance(found, cls):
+            raise InputError(f"{path} holds a {header['kind']} cost, not a {cls.kind} one: use Cost.load")
+        return found
+
+    @abstractmethod
+    def nodes(self, graphs: Pack) -> NodeCosts:
+        """Work done once for each graph: vectors to compare, and deletion and insertion prices."""
+
+    @abstractmethod
+    def substitution(self, source: Tensor, target: Tensor) -> Tensor:
+        """Prices ``[..., n, m]`` of turning nodes ``source[..., n, :]`` into nodes ``target[..., m, :]``."""
+
+    def paired(self, source: Tensor, target: Tensor) -> Tensor:
+        """Prices ``[...]`` of turning ``source[..., :]`` into ``target[..., :]``, one to one."""
+        return self.substitution(source[..., None, :], target[..., None, :])[..., 0, 0]
+
+    def distance(self, source: Graphs, target: Graphs) -> float:
+        """Exact edit distance of two graphs."""
+        one, other = self._measure(source), self._measure(target)
+        zero = torch.zeros(1, dtype=torch.long)
+        return float(self.exact(one, other, zero, zero))
+
+    def distances(self, source: Graphs, target: Graphs | None = None, progress: bool = True) -> Tensor:
+        """Exact edit distances ``[A, B]`` of every source graph to every target graph (by default, of the source graphs to each other)."""
+        a = self._measure(source)
+        b = a if target is None else self._measure(target)
+        return distance_matrix(self, a, b, target is None and torch.equal(a.deletion, a.insertion), progress)
+
+    def nearest(self, source: Graphs, target: Graphs | None = None, k: int = 1, progress: bool = True) -> Neighbors:
+        """The k nearest target graphs of each source graph; without ``target``, among the other source graphs.
+
+        Exact, but cheaper than the matrix: where a lower bound already decides, no assignment is solved.
+        """
+        a = self._measure(source)
+        b = a if target is None else self._measure(target)
+        others = b.ptr.numel() - 1 - (target is None)
+        if not 1 <= k <= others:
+            raise InputError(f"k = {k} neighbours asked of {others} graphs")
+        return nearest(self, a, b, k, target is None, progress)
+
+    @torch.no_grad()
+    def _measure(self, graphs: Graphs) -> NodeCosts:
+        """Node costs of any number of graphs, embedded in chunks, in float64 on the CPU."""
+        packed = pack(graphs)
+        parts = []
+        for first in range(0, len(packed), 512):
+            part = packed.select(torch.arange(first, min(first + 512, len(packed)), device=packed.ptr.device))
+            measured = self.nodes(part).double()
+            parts.append((measured.embedding.cpu(), measured.deletion.cpu(), measured.insertion.cpu()))
+        h, d, i = (torch.cat(column) for column in zip(*parts, strict=True))
+        return NodeCosts(h, d, i, packed.ptr.cpu())
+
+    def matrices(self, source: Graphs, target: Graphs) -> PairCosts:
+        """Costs between the i-th source graph and the i-th target graph, padded to the largest of them."""
+        a, b = self.nodes(pack(source)), self.nodes(pack(target))
+        return self.pair_costs(a, b, torch.arange(a.ptr.numel() - 1), torch.arange(b.ptr.numel() - 1))
+
+    def pair_costs(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor, pair: Tensor | None = None) -> PairCosts:
+        """Costs between graphs ``i[p]`` of ``a`` and ``j[p]`` of ``b``, padded together."""
+        rows, columns = a.ptr.diff()[i], b.ptr.diff()[j]
+        at, real_row = padded_index(a.ptr[i], rows)
+        to, real_column = padded_index(b.ptr[j], columns)
+        width = a.embedding.shape[1:]
+        h = a.embedding.index_select(0, at.flatten()).view(*at.shape, *width)
+        k = b.embedding.index_select(0, to.flatten()).view(*to.shape, *width)
+        return PairCosts(
+            self.substitution(h, k),
+            a.deletion.index_select(0, at.flatten()).view(at.shape) * real_row,
+            b.insertion.index_select(0, to.flatten()).view(to.shape) * real_column,
+            rows,
+            columns,
+            at,
+            to,
+            torch.arange(i.numel()) if pair is None else pair,
+        )
+
+    def blocks(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor, area: int = AREA) -> Iterator[PairCosts]:
+        """Costs of any number of pairs, in padded groups of similar size whose memory is bounded by ``area`` entries."""
+        for group in buckets(a.ptr.diff()[i], b.ptr.diff()[j], area):
+            yield self.pair_costs(a, b, i[group], j[group], group)
+
+    @torch.no_grad()
+    def match(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor) -> Matches:
+        """Exact assignment of graphs ``i[p]`` of ``a`` with graphs ``j[p]`` of ``b``."""
+        a, b = a.double(), b.double()
+        rows, columns = a.ptr.diff()[i], b.ptr.diff()[j]
+        source_ptr, target_ptr = offsets(rows), offsets(columns)
+        partner = torch.full((int(source_ptr[-1]),), -1, device=rows.device)
+        origin = torch.full((int(target_ptr[-1]),), -1, device=rows.device)
+        for block in self.blocks(a, b, i, j):
+            gain = block.substitution - block.deletion[:, :, None] - block.insertion[:, None, :]
+            found = match_gains(gain.cpu().numpy(), block.rows.tolist(), block.columns.tolist())
+            p, u = np.nonzero(found >= 0)
+            v = torch.from_numpy(found[p, u]).to(rows.device)
+            pair = block.pair[torch.from_numpy(p)].to(rows.device)
+            u = source_ptr[pair] + torch.from_numpy(u).to(rows.device)
+            v = target_ptr[pair] + v
+            partner[u], origin[v] = v, u
+        return Matches(ranges(a.ptr[i], rows), ranges(b.ptr[j], columns), source_ptr, target_ptr, partner, origin)
+
+    def price(self, a: NodeCosts, b: NodeCosts, m: Matches) -> Prices:
+        """What given assignments cost, node by node; differentiable.
+
+        Computed from matched nodes alone and not from the matrix, whose inner products lose the last digits where two nodes are
+        nearly equal: equal graphs are at distance zero.
+        """
+        swapped = m.partner >= 0
+        source = a.deletion.index_select(0, m.source)
+        if bool(swapped.any()):
+            u = m.source[swapped]
+            v = m.target[m.partner[swapped]]
+            swap = self.paired(a.embedding.index_select(0, u), b.embedding.index_select(0, v))
+            source = source.masked_scatter(swapped, swap.to(source.dtype))
+        target = b.insertion.index_select(0, m.target) * (m.origin < 0)
+        return Prices(source, target, segment_sum(source, m.source_ptr) + segment_sum(target, m.target_ptr))
+
+    def exact(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor) -> Tensor:
+        """Exact distances of listed pairs. Gradients hold the assignment fixed, which is exact where it is unique."""
+        return self.price(a, b, self.match(a, b, i, j)).distance
+
+    def soft(
+        self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor, delta: float = 0.1, iterations: int = 10
+    ) -> Tensor:
+        """Sinkhorn distances of listed pairs; ``delta`` is a share of each pair's mean substitution cost."""
+        found, order = [], []
+        for block in self.blocks(a, b, i, j):
+            with torch.no_grad():
+                area = (block.rows * block.columns).clamp_min(1).to(block.substitution)
+                inside = _inside(block)
+                mean = (block.substitution.detach() * inside).sum((1, 2)) / area
+                blur = delta * torch.where(mean > 0, mean, 1.0)
+            found.append(
+                sinkhorn(
+                    block.substitution, block.deletion, block.insertion, blur, iterations, block.rows, block.columns
+                ).distance
+            )
+            order.append(block.pair)
+        at = torch.cat(order).to(a.ptr.device)
+        return torch.cat(found).new_zeros(i.numel()).index_copy(0, at, torch.cat(found))
+
+
+def cost_from_state(tensors: dict[str, Tensor], header: dict[str, Any], path: str | Path) -> Cost:
+    """Make the cost that a header describes, whatever its kind."""
+    known = {c.kind: c for c in _descendants(Cost) if c.kind}
+    kind = choose(header.get("kind"), known, f"kind of cost in {path}:")
+    try:
+        return known[kind].from_state(tensors, header)
+    except (KeyError, TypeError, RuntimeError) as error:
+        raise InputError(f"{path} does not hold a complete {kind} cost ({error}): save it again") from error
+
+
+def _descendants(cls: type[Cost]) -> Iterator[type[Cost]]:
+    for child in cls.__subclasses__():
+        yield child
+        yield from _descendants(child)
+
+
+def segment_sum(value: Tensor, ptr: Tensor) -> Tensor:
+    """Sum ``value`` between consecutive offsets."""
+    owner = torch.repeat_interleave(torch.arange(ptr.numel() - 1, device=ptr.device), ptr.diff())
+    return value.new_zeros(ptr.numel() - 1).index_add(0, owner, value)
+
+
+def _inside(block: PairCosts) -> Tensor:
+    row = torch.arange(block.substitution.shape[1], device=block.rows.device) < block.rows[:, None]
+    column = torch.arange(block.substitution.shape[2], device=block.rows.device) < block.columns[:, None]
+    return row[:, :, None] & column[:, None, :]

@@ -1,0 +1,162 @@
+"""Distances between many graphs: a whole matrix, or only what the nearest neighbours need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor
+from tqdm import tqdm
+
+if TYPE_CHECKING:
+    from epic.cost.base import Cost, NodeCosts
+
+CELLS = 1 << 21
+"""Entries of one block of node-to-node costs (16 MB in float64)."""
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """``index[q, r]`` is the r-th nearest reference graph of query q, at ``distance[q, r]``; ``solved`` counts exact assignments."""
+
+    index: Tensor
+    distance: Tensor
+    solved: int
+
+
+def distance_matrix(cost: Cost, a: NodeCosts, b: NodeCosts, same: bool, progress: bool) -> Tensor:
+    """Exact distances ``[A, B]``. ``same`` says that a and b are the same graphs at symmetric costs: half is mirrored."""
+    na, nb = a.ptr.numel() - 1, b.ptr.numel() - 1
+    out = np.zeros((na, nb))
+    with tqdm(total=na, desc="distances", unit="graph", disable=not progress, delay=1.0) as bar:
+        for i0, i1 in _chunks(a.ptr, CELLS // 1024):
+            for j0, j1, gain, base in _gains(cost, a, b, i0, i1, first=i0 if same else 0):
+                clipped = np.minimum(gain, 0.0)
+                pa, pb = _local(a.ptr, i0, i1), _local(b.ptr, j0, j1)
+                for i in range(i1 - i0):
+                    start = max(0, i0 + i - j0) if same else 0
+                    for j in range(start, j1 - j0):
+                        cell = clipped[pa[i] : pa[i + 1], pb[j] : pb[j + 1]]
+                        if cell.size:
+                            base[i, j] += cell[linear_sum_assignment(cell)].sum()
+                out[i0:i1, j0:j1] = base
+            bar.update(i1 - i0)
+    if same:
+        out = np.triu(out, 1)
+        out = out + out.T
+    return torch.from_numpy(np.maximum(out, 0.0)).to(torch.get_default_dtype())
+
+
+def nearest(cost: Cost, a: NodeCosts, b: NodeCosts, k: int, skip_self: bool, progress: bool) -> Neighbors:
+    """The k nearest graphs of ``b`` for each graph of ``a``, exactly.
+
+    A lower bound of every distance comes from the block of costs alone; assignments are solved in the order of the bound and
+    only while it is below the k-th best distance found.
+    """
+    na, nb = a.ptr.numel() - 1, b.ptr.numel() - 1
+    index, distance = np.zeros((na, k), dtype=np.int64), np.zeros((na, k))
+    solved = 0
+    with tqdm(total=na, desc="nearest", unit="graph", disable=not progress, delay=1.0) as bar:
+        for i0, i1 in _chunks(a.ptr, CELLS // 1024):
+            bound = np.empty((i1 - i0, nb))
+            for j0, j1, gain, base in _gains(cost, a, b, i0, i1):
+                bound[:, j0:j1] = base - _most_saved(-np.minimum(gain, 0.0), _local(a.ptr, i0, i1), _local(b.ptr, j0, j1))
+            if skip_self:
+                bound[np.arange(i1 - i0), np.arange(i0, i1)] = np.inf
+            found = _search(cost, a, b, i0, bound, k)
+            index[i0:i1], distance[i0:i1] = found[0], found[1]
+            solved += found[2]
+            bar.update(i1 - i0)
+    return Neighbors(torch.from_numpy(index), torch.from_numpy(distance).to(torch.get_default_dtype()), solved)
+
+
+def _search(
+    cost: Cost, a: NodeCosts, b: NodeCosts, first: int, bound: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Solve candidates by rising bound, for all queries of a block together, until no bound beats the k-th best."""
+    queries, total = bound.shape
+    order = np.argsort(bound, axis=1, kind="stable")
+    rising = np.take_along_axis(bound, order, axis=1)
+    best_index = np.full((queries, k), -1, dtype=np.int64)
+    best = np.full((queries, k), np.inf)
+    at, step, solved = 0, max(k, 4), 0
+    while at < total:
+        window = slice(at, min(at + step, total))
+        # A bound may exceed its distance by rounding only; never let that hide a neighbour.
+        q, c = np.nonzero(rising[:, window] <= best[:, -1:] * (1 + 1e-9) + 1e-12)
+        live = np.isfinite(rising[q, at + c])
+        q, c = q[live], c[live]
+        if q.size == 0:
+            break
+        j = order[q, at + c]
+        d = cost.exact(a, b, torch.from_numpy(q + first), torch.from_numpy(j)).numpy()
+        solved += q.size
+        new, new_index = np.full((queries, window.stop - at), np.inf), np.full((queries, window.stop - at), -1)
+        new[q, c], new_index[q, c] = d, j
+        pool, pool_index = np.concatenate([best, new], 1), np.concatenate([best_index, new_index], 1)
+        # Ties go to the lower index, so that the answer does not depend on the blocks.
+        top = np.lexsort((pool_index, pool), axis=1)[:, :k]
+        best, best_index = np.take_along_axis(pool, top, 1), np.take_along_axis(pool_index, top, 1)
+        at, step = window.stop, min(step * 2, 64)
+    return best_index, best, solved
+
+
+def _most_saved(saving: np.ndarray, pa: np.ndarray, pb: np.ndarray) -> np.ndarray:
+    """Upper bound ``[A, B]`` of what substitutions can save, by a feasible point of the assignment's dual.
+
+    Prices a on rows and b on columns with a + b >= saving bound the optimum by their sum. Half of each row's best saving is given to the
+    row, what is missing to the columns, and then the rows take back what they can.
+    """
+    sizes_a, sizes_b = np.diff(pa), np.diff(pb)
+    row = _reduce(np.maximum, saving, pb, 1)  # [nodes of A, graphs of B]
+    column = _reduce(np.maximum, saving, pa, 0)  # [graphs of A, nodes of B]
+    plain = np.minimum(_reduce(np.add, row, pa, 0), _reduce(np.add, column, pb, 1))
+    left = saving - np.repeat(0.5 * row, sizes_b, axis=1)
+    column = np.maximum(_reduce(np.maximum, left, pa, 0), 0.0)
+    left = saving - np.repeat(column, sizes_a, axis=0)
+    row = np.maximum(_reduce(np.maximum, left, pb, 1), 0.0)
+    return np.minimum(plain, _reduce(np.add, row, pa, 0) + _reduce(np.add, column, pb, 1))
+
+
+def _reduce(op: np.ufunc, value: np.ndarray, ptr: np.ndarray, axis: int) -> np.ndarray:
+    """``op.reduceat`` that gives 0 for empty graphs (numpy's would give the next graph's first entry)."""
+    full = np.flatnonzero(np.diff(ptr))
+    if full.size == ptr.size - 1:
+        return op.reduceat(value, ptr[:-1], axis=axis)
+    shape = list(value.shape)
+    shape[axis] = ptr.size - 1
+    out = np.zeros(shape)
+    if full.size:
+        np.moveaxis(out, axis, 0)[full] = np.moveaxis(op.reduceat(value, ptr[full], axis=axis), axis, 0)
+    return out
+
+
+def _gains(
+    cost: Cost, a: NodeCosts, b: NodeCosts, i0: int, i1: int, first: int = 0
+) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
+    """For graphs i0..i1 of a against b in blocks: the gain of each substitution, and each pair's delete-all-insert-all cost."""
+    u = slice(int(a.ptr[i0]), int(a.ptr[i1]))
+    lost = torch.from_numpy(_reduce(np.add, a.deletion[u].cpu().numpy(), _local(a.ptr, i0, i1), 0))
+    for j0, j1 in _chunks(b.ptr, CELLS // max(1, u.stop - u.start), first):
+        v = slice(int(b.ptr[j0]), int(b.ptr[j1]))
+        price = cost.substitution(a.embedding[u], b.embedding[v])
+        gain = price - a.deletion[u, None] - b.insertion[None, v]
+        won = torch.from_numpy(_reduce(np.add, b.insertion[v].cpu().numpy(), _local(b.ptr, j0, j1), 0))
+        yield j0, j1, gain.cpu().numpy(), (lost[:, None] + won[None, :]).numpy()
+
+
+def _local(ptr: Tensor, i0: int, i1: int) -> np.ndarray:
+    return (ptr[i0 : i1 + 1] - ptr[i0]).cpu().numpy()
+
+
+def _chunks(ptr: Tensor, nodes: int, first: int = 0) -> Iterator[tuple[int, int]]:
+    """Consecutive runs of graphs of at most ``nodes`` nodes together, one graph at least."""
+    p, start = ptr.tolist(), first
+    while start < len(p) - 1:
+        stop = max(start + 1, int(np.searchsorted(p, p[start] + nodes, side="right")) - 1)
+        yield start, stop
+        start = stop

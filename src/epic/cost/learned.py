@@ -1,0 +1,161 @@
+"""Costs learned from labelled graphs, the heart of EPIC (Heo et al. 2024)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from epic.cost.base import Cost, NodeCosts
+from epic.cost.euclidean import between, one_to_one
+from epic.cost.learning import Epoch, Learning, learn
+from epic.cost.network import BACKBONES, Columns, CostNetwork
+from epic.errors import InputError, choose
+from epic.pack import Graphs, Pack, pack
+
+
+class LearnedCost(Cost):
+    """A substitution costs the distance of two node embeddings; a deletion or insertion, what one small network says of the node.
+
+    ``backbone`` is ``gin`` or ``gcn``. Node features may be floats or integer categories; where graphs have no ``x``, degrees are used; edge
+    attributes are used where present. Costs are always taken in evaluation mode, so they are a property of the graph and not of its batch.
+    """
+
+    kind = "learned"
+
+    def __init__(self, backbone: str = "gin", width: int = 64, layers: int = 3) -> None:
+        choose(backbone, BACKBONES, "backbone")
+        for name, value in (("width", width), ("layers", layers)):
+            if value < 1:
+                raise InputError(f"{name} must be at least 1, got {value}")
+        self.backbone, self.width, self.layers = backbone, width, layers
+        self.history: list[Epoch] = []
+        self.learning: Learning | None = None
+        self._network: CostNetwork | None = None
+
+    @property
+    def fitted(self) -> bool:
+        return self._network is not None
+
+    @property
+    def network(self) -> CostNetwork:
+        if self._network is None:
+            raise InputError("this cost has not been learned yet: call fit(graphs), or LearnedCost.load(path)")
+        return self._network
+
+    def fit(
+        self,
+        graphs: Graphs,
+        *,
+        validation: Graphs | float = 0.1,
+        checkpoint: str | Path | None = None,
+        progress: bool = True,
+        device: torch.device | str | None = None,
+        **options: Any,
+    ) -> LearnedCost:
+        """Learn from labelled graphs.
+
+        ``validation`` is a share of the graphs to hold out (stratified; 0 for none) or graphs of your own; the epoch with the lowest validation loss is
+        kept. ``checkpoint`` names a file written after every epoch: a killed run goes on from it, to the same result, and it is removed at the end.
+        Further ``options`` are those of :class:`epic.cost.learning.Learning`.
+        """
+        settings = _learning(options)
+        packed = pack(graphs)
+        if packed.y is None:
+            raise InputError("the graphs have no labels y: learning costs needs them")
+        if isinstance(validation, (int, float)):
+            train, held = _hold_out(packed, float(validation), settings.seed)
+        else:
+            train, held = packed, pack(validation)
+        path = None if checkpoint is None else Path(checkpoint)
+        nodes = Columns("degree", (int(train.degree().max()) + 1,)) if train.x is None else Columns.of(train.x, "x")
+        edges = None if train.edge_attr is None else Columns.of(train.edge_attr, "edge_attr")
+        with torch.random.fork_rng(devices=[]):  # initial weights come from the seed; the global random state stays as it was
+            torch.manual_seed(settings.seed)
+            self._network = CostNetwork(nodes, edges, self.backbone, self.width, self.layers)
+        if device is not None:
+            self._network.to(device)
+        self.learning = settings
+        try:
+            self.history = learn(self, train, held, settings, path, progress)
+        except BaseException:
+            self._network = None
+            raise
+        self._network.eval()
+        if path is not None:
+            path.unlink(missing_ok=True)
+        return self
+
+    def nodes(self, graphs: Pack) -> NodeCosts:
+        network = self.network
+        device = next(network.parameters()).device
+        embedding, price = network(graphs if graphs.ptr.device == device else graphs.to(device))
+        return NodeCosts(embedding, price, price, graphs.ptr.to(device))
+
+    def substitution(self, source: Tensor, target: Tensor) -> Tensor:
+        return between(source, target)
+
+    def paired(self, source: Tensor, target: Tensor) -> Tensor:
+        return one_to_one(source, target)
+
+    def to(self, device: torch.device | str) -> LearnedCost:
+        self.network.to(device)
+        return self
+
+    def config(self) -> dict[str, Any]:
+        network = self.network
+        first = network.layers[0].edges
+        return {
+            "backbone": self.backbone,
+            "width": self.width,
+            "layers": self.layers,
+            "nodes": asdict(network.nodes),
+            "edges": None if first is None else asdict(first.columns),
+        }
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        return dict(self.network.state_dict()), {
+            "config": self.config(),
+            "learning": None if self.learning is None else asdict(self.learning),
+            "history": [asdict(e) for e in self.history],
+        }
+
+    @classmethod
+    def from_state(cls, tensors: dict[str, Tensor], header: dict[str, Any]) -> LearnedCost:
+        config = header["config"]
+        cost = cls(config["backbone"], config["width"], config["layers"])
+        nodes, edges = (None if c is None else Columns(c["kind"], tuple(c["sizes"])) for c in (config["nodes"], config["edges"]))
+        assert nodes is not None
+        cost._network = CostNetwork(nodes, edges, cost.backbone, cost.width, cost.layers).eval()
+        cost._network.load_state_dict(tensors)
+        cost.learning = None if header["learning"] is None else Learning(**header["learning"])
+        cost.history = [Epoch(**e) for e in header["history"]]
+        return cost
+
+
+def _learning(options: dict[str, Any]) -> Learning:
+    for name in options:
+        choose(name, Learning.__dataclass_fields__, "option of fit")
+    return Learning(**options)
+
+
+def _hold_out(graphs: Pack, share: float, seed: int) -> tuple[Pack, Pack | None]:
+    """Set aside a share of every class (of all graphs, where labels are not classes)."""
+    if not 0 <= share < 1:
+        raise InputError(f"validation must be a share in [0, 1) or graphs, got {share}")
+    if share == 0 or len(graphs) < 10:
+        return graphs, None
+    assert graphs.y is not None
+    y = graphs.y.cpu()
+    classes = y if y.dim() == 1 and not y.is_floating_point() else torch.zeros(len(graphs), dtype=torch.long)
+    shuffled = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(seed))
+    grouped = shuffled[torch.argsort(classes[shuffled], stable=True)]
+    counts = torch.bincount(classes - classes.min())
+    place = torch.arange(len(graphs)) - torch.repeat_interleave(counts.cumsum(0) - counts, counts)
+    held = place < (share * torch.repeat_interleave(counts, counts)).round()
+    if not bool(held.any()):
+        return graphs, None
+    return graphs.select(grouped[~held].sort().values), graphs.select(grouped[held].sort().values)

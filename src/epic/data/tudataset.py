@@ -1,0 +1,77 @@
+"""Graphs in TUDataset's text format (Morris et al. 2020)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from epic.errors import InputError
+from epic.pack import Pack, offsets
+
+
+def read_tu(folder: str | Path, name: str) -> Pack:
+    """Read ``<folder>/<name>/raw/<name>_*.txt``, or ``<folder>/<name>_*.txt``, as they are published.
+
+    ``x`` and ``edge_attr`` are one-hot node and edge labels, absent where the set has none (node attributes are left aside, as in the paper). Labels become
+    0, 1, ... in rising order. Repeated edges are merged and self-loops dropped; node counts come from the graph indicator, so
+    isolated nodes stay.
+    """
+    root = next((p for p in (Path(folder) / name / "raw", Path(folder)) if (p / f"{name}_A.txt").is_file()), None)
+    if root is None:
+        raise InputError(f"there is no {name}_A.txt in {Path(folder) / name / 'raw'} or {folder}")
+    owner = _numbers(root / f"{name}_graph_indicator.txt")[:, 0] - 1
+    y = _numbers(root / f"{name}_graph_labels.txt")[:, 0]
+    graphs, nodes = len(y), len(owner)
+    if nodes == 0 or owner.min() < 0 or owner.max() >= graphs or (np.diff(owner) < 0).any():
+        raise InputError(f"{root / name}_graph_indicator.txt does not number the {graphs} graphs in order from 1")
+    edges = _numbers(root / f"{name}_A.txt", columns=2) - 1
+    if edges.size and (edges.min() < 0 or edges.max() >= nodes):
+        raise InputError(f"{root / name}_A.txt names node {int(edges.max()) + 1}, but there are {nodes}")
+    across = owner[edges[:, 0]] != owner[edges[:, 1]]
+    if across.any():
+        line = int(across.nonzero()[0][0]) + 1
+        raise InputError(f"{root / name}_A.txt, line {line}: an edge joins two graphs")
+    key, first = np.unique(edges[:, 0] * nodes + edges[:, 1], return_index=True)
+    loop = key // nodes == key % nodes
+    key, first = key[~loop], first[~loop]
+    edge_index = torch.from_numpy(np.stack([key // nodes, key % nodes]))
+    node, edge = {}, {}
+    if (root / f"{name}_node_labels.txt").is_file():
+        node["x"] = _one_hot(root / f"{name}_node_labels.txt", nodes)
+    if (root / f"{name}_edge_labels.txt").is_file():
+        edge["edge_attr"] = _one_hot(root / f"{name}_edge_labels.txt", len(edges))[torch.from_numpy(first)]
+    return Pack(
+        offsets(torch.from_numpy(np.bincount(owner, minlength=graphs))),
+        offsets(torch.from_numpy(np.bincount(owner[edge_index[0].numpy()], minlength=graphs))),
+        edge_index,
+        node,
+        edge,
+        torch.from_numpy(np.unique(y, return_inverse=True)[1]),
+    )
+
+
+def _numbers(path: Path, columns: int | None = None) -> np.ndarray:
+    if not path.is_file():
+        raise InputError(f"{path} is missing")
+    text = path.read_bytes()
+    try:
+        flat = np.array(text.replace(b",", b" ").split(), dtype=np.int64)
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}): fetch it again") from error
+    lines = len(text.splitlines())
+    width = columns or (flat.size // lines if lines else 1)
+    if flat.size != lines * width:
+        raise InputError(f"{path} is damaged: {flat.size} numbers in {lines} lines, expected {width} in each")
+    return flat.reshape(lines, width)
+
+
+def _one_hot(path: Path, rows: int) -> Tensor:
+    labels = _numbers(path)
+    if len(labels) != rows:
+        raise InputError(f"{path} has {len(labels)} lines, expected {rows}")
+    columns = [F.one_hot(torch.from_numpy(np.unique(c, return_inverse=True)[1])) for c in labels.T]
+    return torch.cat(columns, dim=1).float()

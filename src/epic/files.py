@@ -1,0 +1,55 @@
+"""Tensors and a JSON header on disk: safetensors, written in one piece or not at all, never pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from epic.errors import InputError
+
+
+def write_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+    """Write beside the path, then rename: a kill leaves the old file or the new one, never half of either."""
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
+    payload = save(
+        {k: v.detach().cpu().contiguous() for k, v in tensors.items()} or {"empty": torch.zeros(0)},
+        metadata={"epic": json.dumps(header)},
+    )
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(payload)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_tensors(path: str | Path, form: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what :func:`write_tensors` wrote; ``form`` is the format name that its header must carry."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = json.loads((file.metadata() or {}).get("epic", "{}"))
+            tensors = {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118 (not a dict)
+    except (SafetensorError, ValueError, OSError) as error:
+        raise InputError(f"{path} is damaged or not a safetensors file ({error}): save it again") from error
+    found = header.get("format") if isinstance(header, dict) else None
+    if found != form:
+        raise InputError(f"{path} holds {found or 'something else'}, not {form}")
+    return tensors, header

@@ -1,0 +1,174 @@
+"""One edit path, to look at: its operations, and every graph on the way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from epic.cost.base import Cost, Matches
+from epic.cost.unit import UnitCost
+from epic.errors import InputError
+from epic.pack import Graphs, Pack, pack
+from epic.path.closed_form import intermediate
+from epic.path.labels import count_classes, mix, soft_labels
+from epic.path.operations import Operations
+from epic.path.orders import ranks
+from epic.randomness import Seed, base_seed, derived
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One node operation: ``kind`` is substitute, delete or insert; the missing side of the last two is None."""
+
+    kind: str
+    source: int | None
+    target: int | None
+    cost: float
+
+    def __str__(self) -> str:
+        if self.kind == "substitute":
+            return f"Substitute({self.source} -> {self.target}, {self.cost:.2f})"
+        node = self.source if self.kind == "delete" else self.target
+        return f"{self.kind.capitalize()}({node}, {self.cost:.2f})"
+
+
+class EditPath:
+    """The way from one graph to another, one node operation a step.
+
+    ``len(path)`` counts operations; ``path[k]`` is the graph after k of them, for k from 0 (the source) to ``len(path)`` (the target). Iterating yields all
+    of these graphs. Make one with :func:`epic.edit_path` or ``EPIC.path``.
+    """
+
+    def __init__(
+        self, source: Pack, target: Pack, matches: Matches, ops: Operations, rank: Tensor, order: str, classes: int | None
+    ) -> None:
+        self._source, self._target, self._matches, self._ops, self._rank = source, target, matches, ops, rank
+        self.order = order
+        rows = torch.argsort(rank)
+        self.operations: tuple[Operation, ...] = tuple(
+            _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r])) for r in rows
+        )
+        self._labels: Tensor | None = None
+        if source.y is not None and target.y is not None:
+            y = torch.cat([source.y, target.y])
+            self._labels = soft_labels(y, classes or count_classes(y))
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    def __repr__(self) -> str:
+        kinds = [op.kind for op in self.operations]
+        parts = ", ".join(f"{kinds.count(k)} {k}" for k in ("substitute", "delete", "insert"))
+        return (
+            f"EditPath({int(self._source.sizes[0])} -> {int(self._target.sizes[0])} nodes, {len(self)} operations: {parts}; "
+            f"distance {self.distance:.3f}, order {self.order})"
+        )
+
+    @property
+    def source(self) -> Data:
+        return self[0]
+
+    @property
+    def target(self) -> Data:
+        return self[len(self)]
+
+    @property
+    def distance(self) -> float:
+        """Sum of the costs of all operations: the edit distance."""
+        return float(self._ops.price.double().sum())
+
+    def fraction(self, k: int) -> float:
+        """Share of the cost spent after k operations; of the operations, where all are free."""
+        return float(self._ops.fraction(self._rank < self._step(k)))
+
+    def label(self, k: int) -> Tensor:
+        """Soft label ``[C]`` of the graph after k operations, eq. (1) of the paper."""
+        if self._labels is None:
+            raise InputError("the two graphs have no labels y, so the path has none")
+        share = torch.tensor([self.fraction(k)], dtype=torch.double)
+        return mix(self._labels[:1], self._labels[1:], share)[0]
+
+    def __getitem__(self, k: int) -> Data:
+        k = self._step(k)
+        done = self._ops.marks(self._rank < k, self._matches)
+        at = intermediate(self._source, self._target, self._matches, *done)
+        graph = at.graphs.graph(0)
+        graph.source_node, graph.target_node = at.source_node, at.target_node
+        if self._labels is not None:
+            graph.y = self.label(k)[None]
+        return graph
+
+    def __iter__(self) -> Iterator[Data]:
+        return (self[k] for k in range(len(self) + 1))
+
+    def _step(self, k: int) -> int:
+        count = len(self)
+        if not -count - 1 <= k <= count:
+            raise IndexError(f"step {k} of a path with {count} operations: steps run from 0 (source) to {count} (target)")
+        return k if k >= 0 else k + count + 1
+
+    def plot(self, steps: int = 6, path: str | Path | None = None) -> Any:
+        """Draw ``steps`` graphs of the path side by side with matplotlib; returns the figure, and saves it if ``path`` is given."""
+        from epic.view.strip import strip
+
+        figure = strip(self, steps)
+        if path is not None:
+            figure.savefig(path, dpi=150, bbox_inches="tight")
+        return figure
+
+
+def _operation(source: int, target: int, cost: float) -> Operation:
+    kind = "insert" if source < 0 else "delete" if target < 0 else "substitute"
+    return Operation(kind, None if source < 0 else source, None if target < 0 else target, cost)
+
+
+@torch.no_grad()
+def edit_path(
+    source: Data, target: Data, cost: Cost | None = None, order: str = "random", seed: Seed = None, classes: int | None = None
+) -> EditPath:
+    """The cheapest edit path between two graphs under ``cost`` (by default, counted operations).
+
+    ``order`` is ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no such order is found, a warning says
+    so and the order is random). ``classes`` is needed for soft labels only if the larger class index of the two graphs is not the last.
+    """
+    cost = UnitCost() if cost is None else cost
+    one, other = _single(source, "source"), _single(target, "target")
+    check_same_features(one, other)
+    a, b = cost.nodes(one).to("cpu"), cost.nodes(other).to("cpu")
+    zero = torch.zeros(1, dtype=torch.long)
+    matches = cost.match(a, b, zero, zero)
+    ops = Operations.of(matches, cost.price(a.double(), b.double(), matches))
+    rank, reasons = ranks(order, ops, one, other, matches, derived(base_seed(seed), "order"))
+    if reasons[0] is not None:
+        warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
+    return EditPath(one, other, matches, ops, rank, order if reasons[0] is None else "random", classes)
+
+
+def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:
+    """Exact edit distance of two graphs under ``cost`` (by default, counted operations)."""
+    cost = UnitCost() if cost is None else cost
+    check_same_features(_single(source, "source"), _single(target, "target"))
+    return cost.distance(source, target)
+
+
+def check_same_features(one: Pack, other: Pack) -> None:
+    """Refuse pairs whose features cannot be compared or mixed."""
+    for key, mine, theirs in (("x", one.x, other.x), ("edge_attr", one.edge_attr, other.edge_attr)):
+        if (mine is None) != (theirs is None):
+            raise InputError(f"one graph has {key} and the other has not: give both or neither")
+        if mine is not None and theirs is not None and mine.shape[1:] != theirs.shape[1:]:
+            raise InputError(f"{key} has width {list(mine.shape[1:])} in one graph and {list(theirs.shape[1:])} in the other")
+
+
+def _single(graph: Graphs, what: str) -> Pack:
+    packed = pack(graph)
+    if len(packed) != 1:
+        raise InputError(f"the {what} must be one graph, got {len(packed)}")
+    return packed.to("cpu")

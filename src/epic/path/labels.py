@@ -1,0 +1,48 @@
+"""Labels that can be interpolated: always float, one row a graph."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from epic.errors import InputError
+
+
+def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
+    """Float rows ``[B, C]`` from any kind of labels.
+
+    Class indices become one-hot over ``classes``. Rows that are one-hot, soft, 0/1 tasks (NaN where missing) or real values stay what they are;
+    single real values become one column.
+
+    >>> soft_labels(torch.tensor([0, 2]), 3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> soft_labels(torch.tensor([0.5, -1.0])).tolist()
+    [[0.5], [-1.0]]
+    """
+    rows = y.reshape(y.shape[0], -1)
+    if rows.is_floating_point():
+        return rows if rows.dtype == torch.double else rows.float()
+    if rows.shape[1] > 1:
+        return rows.float()
+    index = rows[:, 0].long()
+    if index.numel() and int(index.min()) < 0:
+        raise InputError(f"class index {int(index.min())} is negative: number the classes from 0")
+    if classes is None:
+        raise InputError("the number of classes is not known: call fit(dataset) first, or pass classes=")
+    if index.numel() and int(index.max()) >= classes:
+        raise InputError(f"class index {int(index.max())} but only {classes} classes: pass classes={int(index.max()) + 1}")
+    return F.one_hot(index, classes).float()
+
+
+def count_classes(y: Tensor) -> int | None:
+    """Number of classes if labels are class indices (two at least), else None."""
+    single = y.numel() == y.shape[0]
+    return None if y.is_floating_point() or not single or not y.numel() else max(2, int(y.max()) + 1)
+
+
+def mix(source: Tensor, target: Tensor, share: Tensor) -> Tensor:
+    """``(1 - share) * source + share * target`` by row, with the ends exact even where the other end is missing (NaN)."""
+    w = share.to(source.dtype)[:, None]
+    blend = (1 - w) * source + w * target
+    return torch.where(w == 0, source, torch.where(w == 1, target, blend))
