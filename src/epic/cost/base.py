@@ -132,14 +132,14 @@ class Cost(ABC):
 
     def distance(self, source: Graphs, target: Graphs) -> float:
         """Exact edit distance of two graphs."""
-        one, other = self._measure(source), self._measure(target)
+        one, other = self.measure(source), self.measure(target)
         zero = torch.zeros(1, dtype=torch.long)
         return float(self.exact(one, other, zero, zero))
 
     def distances(self, source: Graphs, target: Graphs | None = None, progress: bool = True) -> Tensor:
         """Exact edit distances ``[A, B]`` of every source graph to every target graph (by default, of the source graphs to each other)."""
-        a = self._measure(source)
-        b = a if target is None else self._measure(target)
+        a = self.measure(source)
+        b = a if target is None else self.measure(target)
         return distance_matrix(self, a, b, target is None and torch.equal(a.deletion, a.insertion), progress)
 
     def nearest(self, source: Graphs, target: Graphs | None = None, k: int = 1, progress: bool = True) -> Neighbors:
@@ -147,15 +147,15 @@ class Cost(ABC):
 
         Exact, but cheaper than the matrix: where a lower bound already decides, no assignment is solved.
         """
-        a = self._measure(source)
-        b = a if target is None else self._measure(target)
+        a = self.measure(source)
+        b = a if target is None else self.measure(target)
         others = b.ptr.numel() - 1 - (target is None)
         if not 1 <= k <= others:
             raise InputError(f"k = {k} neighbours asked of {others} graphs")
         return nearest(self, a, b, k, target is None, progress)
 
     @torch.no_grad()
-    def _measure(self, graphs: Graphs) -> NodeCosts:
+    def measure(self, graphs: Graphs) -> NodeCosts:
         """Node costs of any number of graphs, embedded in chunks, in float64 on the CPU."""
         packed = pack(graphs)
         parts = []

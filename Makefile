@@ -1,0 +1,43 @@
+# `make demo` and `make test` set up everything they need in .venv on a fresh machine.
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-fast check bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo       learn edit costs on lollipop graphs and draw an edit path (about a minute)"
+	@echo "make test       all tests; set EPIC_DATA to a data folder to include those on real data"
+	@echo "make test-fast  the tests that take no more than two minutes together"
+	@echo "make check      ruff and mypy"
+	@echo "make bench      speed of the core beside its rivals (needs EPIC_DATA)"
+
+# torch first and alone: resolved together with the rest, pip may fetch a build for another accelerator.
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check $$(grep '^torch==' constraints.txt)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(READY)
+	$(BIN)/epic demo
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+test-fast: $(READY)
+	$(BIN)/python -m pytest -m 'not slow'
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python benchmarks/core.py
+
+clean:
+	rm -rf $(VENV) demo

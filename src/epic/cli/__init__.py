@@ -1,0 +1,38 @@
+"""The ``epic`` command: one file a verb. Heavy imports live inside the commands, so that --help answers at once."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from epic.cli import demo
+from epic.errors import InputError
+
+app = typer.Typer(
+    help="Learned graph edit costs, edit paths, and graph augmentation along them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.callback(invoke_without_command=True)
+def _top(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    if version:
+        from epic import __version__
+
+        typer.echo(f"epic-graph {__version__}")
+        raise typer.Exit
+
+
+app.command("demo")(demo.demo)
+
+
+def main() -> None:
+    """Run the command line; an input that cannot be used ends with its message and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        typer.echo(f"epic: {error}", err=True)
+        sys.exit(2)
