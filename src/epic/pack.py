@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -61,16 +62,16 @@ class Pack:
     def edge_attr(self) -> Tensor | None:
         return self.edge.get("edge_attr")
 
-    @property
+    @cached_property
     def sizes(self) -> Tensor:
         """Nodes of each graph."""
         return self.ptr.diff()
 
-    @property
+    @cached_property
     def num_nodes(self) -> int:
         return int(self.ptr[-1])
 
-    @property
+    @cached_property
     def graph_of_node(self) -> Tensor:
         return torch.repeat_interleave(torch.arange(len(self), device=self.ptr.device), self.sizes)
 

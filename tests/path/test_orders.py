@@ -9,6 +9,7 @@ from torch_geometric.utils import to_networkx
 
 from epic import UnitCost, edit_path
 from epic.pack import pack
+from epic.path.closed_form import intermediate
 from epic.path.orders import breadth_first
 from tests.graphs import random_graph
 from tests.path.test_edit_path import NoiseCost, line
@@ -58,9 +59,7 @@ def exists_by_brute_force(path) -> bool:
     graphs = {}
     for done in itertools.product([False, True], repeat=count):
         marks = path._ops.marks(torch.tensor(done, dtype=torch.bool), path._matches)
-        from epic.path.closed_form import intermediate
-
-        at = intermediate(path._source, path._target, path._matches, *marks)
+        at = intermediate(path._ends, torch.tensor([0]), torch.tensor([1]), path._matches, *marks)
         graphs[done] = connected(at.graphs.graph(0))
     reachable = {(False,) * count}
     for _ in range(count - 1):

@@ -56,21 +56,25 @@ def assign_batch(
 
 
 def match_gains(gain: np.ndarray, rows: list[int], columns: list[int]) -> np.ndarray:
-    """Best partner of each row by gain (negative is good), or -1. The only loop over pairs in the library."""
-    if not np.isfinite(gain).all():
-        gain = gain.copy()
-        for p, (n, m) in enumerate(zip(rows, columns, strict=True)):
-            if not np.isfinite(gain[p, :n, :m]).all():
-                raise InputError(f"the costs of pair {p} hold NaN or infinity: costs must be finite numbers")
+    """Best partner of each row of padded gains, or -1."""
     match = np.full(gain.shape[:2], -1, dtype=np.int64)
-    clipped = np.minimum(gain, 0.0)
     for p, (n, m) in enumerate(zip(rows, columns, strict=True)):
-        if n and m:
-            u, v = linear_sum_assignment(clipped[p, :n, :m])
-            # At a tie (gain 0) substitution is preferred: it keeps the two graphs more alike on the way.
-            keep = gain[p, u, v] <= 0
-            match[p, u[keep]] = v[keep]
+        cell = gain[p, :n, :m]
+        if not np.isfinite(cell).all():
+            raise InputError(f"the costs of pair {p} hold NaN or infinity: costs must be finite numbers")
+        u, v = match_gain(cell)
+        match[p, u] = v
     return match
+
+
+def match_gain(gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns to match, given what each substitution costs more than a deletion and an insertion (negative: it saves).
+
+    At a tie substitution is preferred: it keeps the two graphs more alike on the way.
+    """
+    u, v = linear_sum_assignment(np.minimum(gain, 0.0))
+    keep = gain[u, v] <= 0.0
+    return (u, v) if keep.all() else (u[keep], v[keep])
 
 
 def matched_distance(

@@ -110,7 +110,7 @@ class EPIC:
         Node and edge attributes are kept; other attributes of the graphs, which an edited graph does not have, are dropped. Also takes a list of graphs,
         so that ``collate_fn=augment`` works in loader workers.
         """
-        packed = pack(batch)
+        packed = pack(batch, check=False)  # costs that are not numbers are found below; this runs at every step
         plain = self._labelled(packed)
         count = round(self.ratio * len(packed))
         generator = self._generator(packed) if seed is None else derived(base_seed(seed))
@@ -158,13 +158,14 @@ class EPIC:
 
     def _between(self, graphs: Pack, i: Tensor, j: Tensor, generator: torch.Generator) -> Pack:
         """One graph from the path of each pair, label included."""
-        device = graphs.ptr.device
         used, where = torch.cat([i, j]).unique(return_inverse=True)
-        nodes = self.cost.nodes(graphs.select(used)).to(device)
+        nodes = self.cost.nodes(graphs.select(used)).to(graphs.ptr.device)
         matches = self.cost.match(nodes, nodes, *where.chunk(2))
         ops = Operations.of(matches, self.cost.price(nodes, nodes, matches))
-        source, target = graphs.select(i), graphs.select(j)
-        rank, reasons = ranks(self.order, ops, source, target, matches, generator)
+        # From here on nodes are counted in the whole pack, not among the used graphs.
+        back = graphs.ptr[used] - nodes.ptr[:-1]
+        matches = matches.shifted(back[where])
+        rank, reasons = ranks(self.order, ops, graphs, i, j, matches, generator)
         failed = sum(r is not None for r in reasons)
         if failed:
             warnings.warn(
@@ -174,11 +175,11 @@ class EPIC:
             )
         done = rank < draw_steps(ops, generator)[ops.pair]
         done = keep_a_node(ops, done)
-        made = intermediate(source, target, matches, *ops.marks(done, matches)).graphs
+        made = intermediate(graphs, i, j, matches, *ops.marks(done, matches)).graphs
         if self._degrees is not None:
             made = self._degrees.refresh(made)
-        assert source.y is not None and target.y is not None
-        return replace(made, y=mix(source.y, target.y, ops.fraction(done)))
+        assert graphs.y is not None
+        return replace(made, y=mix(graphs.y[i], graphs.y[j], ops.fraction(done)))
 
     def _labelled(self, packed: Pack, need: bool = True) -> Pack:
         """The originals with float labels."""
@@ -226,7 +227,7 @@ class EPIC:
 
     def _generator(self, packed: Pack) -> torch.Generator:
         """Seeded by what is in the batch and how often this batch was seen: the same in one process or in many."""
-        content = digest(packed.ptr, packed.edge_index, packed.x, packed.y)
+        content = digest(packed.ptr, packed.edge_index, packed.y)
         self._seen[content] += 1
         return derived(self._seed, content, self._seen[content])
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from torch import Tensor
 from typing_extensions import Self
 
 from epic.assignment.buckets import AREA, buckets, padded_index
-from epic.assignment.exact import match_gains
+from epic.assignment.exact import match_gain
 from epic.assignment.sinkhorn import sinkhorn
 from epic.cost.distances import Neighbors, distance_matrix, nearest
 from epic.errors import InputError, choose
@@ -39,12 +40,22 @@ class NodeCosts:
             self.embedding.to(device), self.deletion.to(device), self.insertion.to(device), self.ptr.to(device)
         )
 
+    def finite(self) -> NodeCosts:
+        """Itself, or an error where a cost is not a number."""
+        for value in (self.embedding, self.deletion, self.insertion):
+            if value.is_floating_point() and not math.isfinite(float(value.sum())):  # a sum is far cheaper than isfinite
+                raise InputError(
+                    "the costs of these graphs hold NaN or infinity: look for NaN or huge values in x and edge_attr"
+                )
+        return self
+
+    def detach(self) -> NodeCosts:
+        return NodeCosts(self.embedding.detach(), self.deletion.detach(), self.insertion.detach(), self.ptr)
+
     def double(self) -> NodeCosts:
-        """The same on the side, in float64: exact work is done in it, since inner products of near-equal vectors cancel."""
-        h = self.embedding.detach()
-        return NodeCosts(
-            h.double() if h.is_floating_point() else h, self.deletion.detach().double(), self.insertion.detach().double(), self.ptr
-        )
+        """In float64, for distances: inner products of near-equal vectors cancel."""
+        h = self.embedding
+        return NodeCosts(h.double() if h.is_floating_point() else h, self.deletion.double(), self.insertion.double(), self.ptr)
 
 
 @dataclass(frozen=True)
@@ -79,6 +90,15 @@ class Matches:
     target_ptr: Tensor
     partner: Tensor
     origin: Tensor
+
+    def shifted(self, by: Tensor) -> Matches:
+        """The same with nodes counted elsewhere: ``by`` is added to the nodes of each source graph, then of each target graph."""
+        source, target = by.chunk(2)
+        return replace(
+            self,
+            source=self.source + torch.repeat_interleave(source, self.source_ptr.diff()),
+            target=self.target + torch.repeat_interleave(target, self.target_ptr.diff()),
+        )
 
 
 @dataclass(frozen=True)
@@ -195,24 +215,36 @@ class Cost(ABC):
         for group in buckets(a.ptr.diff()[i], b.ptr.diff()[j], area):
             yield self.pair_costs(a, b, i[group], j[group], group)
 
+    def gains(self, a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
+        """A function that gives, for a run of nodes of ``a`` and one of ``b``, what substituting costs more than deleting and inserting.
+
+        Numpy on the CPU, where the exact assignment is solved.
+        """
+        lost, won = a.deletion.numpy(), b.insertion.numpy()
+        return lambda u, v: self.substitution(a.embedding[u], b.embedding[v]).numpy() - lost[u, None] - won[v]
+
     @torch.no_grad()
     def match(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor) -> Matches:
-        """Exact assignment of graphs ``i[p]`` of ``a`` with graphs ``j[p]`` of ``b``."""
-        a, b = a.double(), b.double()
+        """Exact assignment of graphs ``i[p]`` of ``a`` with graphs ``j[p]`` of ``b``, in the precision in which their costs are given.
+
+        In float32 (as in learning and augmentation, for speed) an assignment may be chosen that is dearer than the best by rounding only.
+        """
         rows, columns = a.ptr.diff()[i], b.ptr.diff()[j]
+        source, target = ranges(a.ptr[i], rows), ranges(b.ptr[j], columns)
         source_ptr, target_ptr = offsets(rows), offsets(columns)
-        partner = torch.full((int(source_ptr[-1]),), -1, device=rows.device)
-        origin = torch.full((int(target_ptr[-1]),), -1, device=rows.device)
-        for block in self.blocks(a, b, i, j):
-            gain = block.substitution - block.deletion[:, :, None] - block.insertion[:, None, :]
-            found = match_gains(gain.cpu().numpy(), block.rows.tolist(), block.columns.tolist())
-            p, u = np.nonzero(found >= 0)
-            v = torch.from_numpy(found[p, u]).to(rows.device)
-            pair = block.pair[torch.from_numpy(p)].to(rows.device)
-            u = source_ptr[pair] + torch.from_numpy(u).to(rows.device)
-            v = target_ptr[pair] + v
-            partner[u], origin[v] = v, u
-        return Matches(ranges(a.ptr[i], rows), ranges(b.ptr[j], columns), source_ptr, target_ptr, partner, origin)
+        partner = np.full(source.numel(), -1)
+        origin = np.full(target.numel(), -1)
+        one = a.to("cpu").detach().finite()
+        gain = self.gains(one, one if b is a else b.to("cpu").detach().finite())
+        bounds = (a.ptr[i], rows, source_ptr, b.ptr[j], columns, target_ptr)
+        # The only loop over pairs in the library.
+        for u0, n, s0, v0, m, t0 in zip(*(t.tolist() for t in bounds), strict=False):
+            u, v = match_gain(gain(slice(u0, u0 + n), slice(v0, v0 + m)))
+            u, v = u + s0, v + t0
+            partner[u] = v
+            origin[v] = u
+        back = (torch.from_numpy(partner).to(rows.device), torch.from_numpy(origin).to(rows.device))
+        return Matches(source, target, source_ptr, target_ptr, *back)
 
     def price(self, a: NodeCosts, b: NodeCosts, m: Matches) -> Prices:
         """What given assignments cost, node by node; differentiable.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from epic.cost.base import Cost, NodeCosts
-from epic.cost.euclidean import between, one_to_one
+from epic.cost.euclidean import between, gains, one_to_one
 from epic.errors import InputError
 from epic.pack import Pack
 
@@ -53,6 +55,9 @@ class FeatureCost(Cost):
         for column in range(source.shape[-1]):
             differ += source[..., :, None, column] != target[..., None, :, column]
         return (2 * differ).sqrt()
+
+    def gains(self, a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
+        return gains(a, b) if a.embedding.is_floating_point() else super().gains(a, b)
 
     def paired(self, source: Tensor, target: Tensor) -> Tensor:
         if source.is_floating_point():

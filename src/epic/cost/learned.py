@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from epic.cost.base import Cost, NodeCosts
-from epic.cost.euclidean import between, one_to_one
+from epic.cost.euclidean import between, gains, one_to_one
 from epic.cost.learning import Epoch, Learning, learn
 from epic.cost.network import BACKBONES, Columns, CostNetwork
 from epic.errors import InputError, choose
@@ -26,7 +28,7 @@ class LearnedCost(Cost):
 
     kind = "learned"
 
-    def __init__(self, backbone: str = "gin", width: int = 64, layers: int = 3) -> None:
+    def __init__(self, backbone: str = "gin", width: int = 32, layers: int = 3) -> None:
         choose(backbone, BACKBONES, "backbone")
         for name, value in (("width", width), ("layers", layers)):
             if value < 1:
@@ -97,6 +99,9 @@ class LearnedCost(Cost):
 
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
         return between(source, target)
+
+    def gains(self, a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
+        return gains(a, b)
 
     def paired(self, source: Tensor, target: Tensor) -> Tensor:
         return one_to_one(source, target)

@@ -81,7 +81,7 @@ def learn(
         state.load(checkpoint)
     with tqdm(total=options.epochs, initial=len(state.history), desc="learning costs", unit="epoch", disable=not progress) as bar:
         for epoch in range(len(state.history), options.epochs):
-            if state.since_best() >= options.patience:
+            if state.finished(options.patience):
                 break
             loss = _epoch(cost, train, triplets, optimizer, options, epoch)
             schedule.step()
@@ -195,6 +195,11 @@ class _State:
             return 0
         losses = [e.validation for e in self.history]
         return len(losses) - 1 - losses.index(min(losses))
+
+    def finished(self, patience: int) -> bool:
+        """No better epoch for a long time, or none possible: every triplet, seen or not, is in order by the whole margin."""
+        perfect = bool(self.history) and self.history[-1].loss == self.history[-1].validation == 0
+        return perfect or self.since_best() >= patience
 
     def restore_best(self) -> None:
         if self.best:

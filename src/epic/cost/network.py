@@ -73,7 +73,7 @@ class Layer(nn.Module):
         if backbone == "gin":
             self.eps = nn.Parameter(torch.zeros(()))
             self.update: nn.Module = nn.Sequential(
-                nn.Linear(width, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, width)
+                nn.Linear(width, width), nn.BatchNorm1d(width), nn.ReLU(inplace=True), nn.Linear(width, width)
             )
         else:
             self.update = nn.Linear(width, width)
@@ -86,16 +86,16 @@ class Layer(nn.Module):
         if self.edges is not None and edge_attr is not None:
             message = F.relu(message + self.edges(edge_attr, "edge_attr"))
         if scale is not None:  # GCN: symmetric normalisation with a self-loop
-            h = scale.square() * h + h.new_zeros(h.shape).index_add(0, edge_index[1], message * scale.index_select(0, edge_index[0])) * scale
-            return self.norm(h)
-        return self.norm(self.update((1 + self.eps) * h + h.new_zeros(h.shape).index_add(0, edge_index[1], message)))
+            message = message * scale.index_select(0, edge_index[0])
+            return self.norm((scale * h).index_add_(0, edge_index[1], message) * scale)
+        return self.norm(self.update(((1 + self.eps) * h).index_add_(0, edge_index[1], message)))
 
 
 class CostNetwork(nn.Module):
     """Node embeddings (all layers side by side) and the price of deleting or inserting each node, at least ``floor``."""
 
     def __init__(
-        self, nodes: Columns, edges: Columns | None, backbone: str = "gin", width: int = 64, layers: int = 3, floor: float = 0.1
+        self, nodes: Columns, edges: Columns | None, backbone: str = "gin", width: int = 32, layers: int = 3, floor: float = 0.1
     ) -> None:
         super().__init__()
         choose(backbone, BACKBONES, "backbone")
@@ -120,7 +120,7 @@ class CostNetwork(nn.Module):
             scale = (p.degree(1).to(h.dtype) + 1).rsqrt()[:, None]
         outputs = []
         for layer in self.layers:
-            h = F.relu(layer(h, p.edge_index, edge_attr, scale))
+            h = F.relu(layer(h, p.edge_index, edge_attr, scale), inplace=True)
             outputs.append(h)
         embedding = torch.cat(outputs, dim=1)
         return embedding, F.softplus(self.price(embedding)).squeeze(1) + self.floor

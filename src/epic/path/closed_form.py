@@ -21,60 +21,72 @@ from epic.pack import Pack, offsets, ranges
 
 @dataclass(frozen=True)
 class Intermediate:
-    """Graphs half-way. ``source_node`` and ``target_node`` tell which node of either end each node is (-1 where none), counted within its graph."""
+    """Graphs half-way. ``source_node`` and ``target_node`` are places in ``Matches.source`` and ``.target`` of each node, -1 where none."""
 
     graphs: Pack
     source_node: Tensor
     target_node: Tensor
 
 
-def intermediate(source: Pack, target: Pack, matches: Matches, done_source: Tensor, done_target: Tensor) -> Intermediate:
-    """The graphs in which the marked operations are done.
+def intermediate(
+    graphs: Pack, i: Tensor, j: Tensor, matches: Matches, done_source: Tensor, done_target: Tensor
+) -> Intermediate:
+    """The graphs in which the marked operations are done, one for each pair ``i[p]``, ``j[p]`` of ``graphs``.
 
-    Pair p is made of the p-th graph of ``source`` and of ``target``. ``done_source`` marks source nodes that have been substituted or deleted,
-    ``done_target`` target nodes that have been inserted or have replaced a node; for a substitution both sides are marked.
-    Nodes and edges keep the order of their end of the path, source first.
+    ``done_source`` runs along ``matches.source`` and marks nodes that have been substituted or deleted, ``done_target`` along ``matches.target``
+    nodes that have been inserted or have replaced a node; for a substitution both sides are marked. Nodes and edges keep the
+    order of their end of the path, source first.
     """
-    source, target = source.only(target), target.only(source)
     stays = ~done_source
-    size_s, size_t = _count(stays, source.ptr), _count(done_target, target.ptr)
+    size_s, size_t = _count(stays, matches.source_ptr), _count(done_target, matches.target_ptr)
     ptr = offsets(size_s + size_t)
+    pair_s, pair_t = _owner(matches.source_ptr), _owner(matches.target_ptr)
 
     # Place of every surviving node in the new graphs; a replaced source node points to its replacement.
-    pair_s, pair_t = source.graph_of_node, target.graph_of_node
-    place_t = _rank(done_target, target.ptr, pair_t) + (ptr[:-1] + size_s)[pair_t]
-    place_s = _rank(stays, source.ptr, pair_s) + ptr[:-1][pair_s]
-    replaced = done_source & (matches.partner >= 0)
-    place_s = torch.where(replaced, place_t[matches.partner.clamp_min(0)], place_s) if place_t.numel() else place_s
-    deleted = done_source & (matches.partner < 0)
+    place_s = _rank(stays) + (ptr[:-1] - size_s.cumsum(0) + size_s)[pair_s]
+    place_t = _rank(done_target) + (ptr[1:] - size_t.cumsum(0))[pair_t]
+    swapped = matches.partner >= 0
+    if place_t.numel():
+        place_s = torch.where(done_source & swapped, place_t[matches.partner.clamp_min(0)], place_s)
+    deleted = done_source & ~swapped
 
-    u, w = source.edge_index
-    edge_s = (stays[u] | stays[w]) & ~deleted[u] & ~deleted[w]
-    v, x = target.edge_index
-    edge_t = done_target[v] & done_target[x]
-    edges_s, edges_t = _count(edge_s, source.edge_ptr), _count(edge_t, target.edge_ptr)
+    at_s, ends_s, owner_s = _edges(graphs, i, matches.source_ptr)
+    at_t, ends_t, owner_t = _edges(graphs, j, matches.target_ptr)
+    # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
+    lives = stays[ends_s].any(0) & ~deleted[ends_s].any(0)
+    born = done_target[ends_t].all(0)
+    at_s, ends_s, owner_s = at_s[lives], ends_s[:, lives], owner_s[lives]
+    at_t, ends_t, owner_t = at_t[born], ends_t[:, born], owner_t[born]
+    edges_s = torch.bincount(owner_s, minlength=i.numel())
+    edges_t = torch.bincount(owner_t, minlength=i.numel())
 
-    nodes = merge(size_s, size_t)
-    edges = merge(edges_s, edges_t)
+    edge_order = merge(edges_s, edges_t)
+    edge_at = torch.cat([at_s, at_t])[edge_order]
+    node_order = merge(size_s, size_t)
     keep_s, keep_t = stays.nonzero()[:, 0], done_target.nonzero()[:, 0]
-    at_s, at_t = edge_s.nonzero()[:, 0], edge_t.nonzero()[:, 0]
-    ends = torch.cat([place_s[source.edge_index[:, at_s]], place_t[target.edge_index[:, at_t]]], dim=1)
-    graphs = Pack(
+    node_at = torch.cat([matches.source[keep_s], matches.target[keep_t]])[node_order]
+    made = Pack(
         ptr,
         offsets(edges_s + edges_t),
-        ends.index_select(1, edges),
-        {k: _both(source.node[k], target.node[k], keep_s, keep_t, nodes) for k in source.node},
-        {k: _both(source.edge[k], target.edge[k], at_s, at_t, edges) for k in source.edge},
+        torch.cat([place_s[ends_s], place_t[ends_t]], dim=1).index_select(1, edge_order),
+        {k: v.index_select(0, node_at) for k, v in graphs.node.items()},
+        {k: v.index_select(0, edge_at) for k, v in graphs.edge.items()},
     )
-    own_s = torch.arange(source.num_nodes, device=ptr.device) - source.ptr[:-1][pair_s]
-    own_t = torch.arange(target.num_nodes, device=ptr.device) - target.ptr[:-1][pair_t]
-    origin = matches.origin[keep_t]
-    from_s = torch.where(origin >= 0, own_s[origin.clamp_min(0)], -1) if own_s.numel() else torch.full_like(origin, -1)
-    return Intermediate(
-        graphs,
-        torch.cat([own_s[keep_s], from_s]).index_select(0, nodes),
-        torch.cat([torch.full_like(keep_s, -1), own_t[keep_t]]).index_select(0, nodes),
-    )
+    return Intermediate(made, torch.cat([keep_s, matches.origin[keep_t]])[node_order], torch.cat(
+        [torch.full_like(keep_s, -1), keep_t]
+    )[node_order])
+
+
+def _edges(graphs: Pack, index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Edges of the graphs ``index``: their places, their ends counted along ``ptr``, and which graph of ``index`` each belongs to."""
+    count = graphs.edge_ptr.diff()[index]
+    at = ranges(graphs.edge_ptr[index], count)
+    owner = _owner(offsets(count))
+    return at, graphs.edge_index.index_select(1, at) + (ptr[:-1] - graphs.ptr[index])[owner], owner
+
+
+def _owner(ptr: Tensor) -> Tensor:
+    return torch.repeat_interleave(torch.arange(ptr.numel() - 1, device=ptr.device), ptr.diff())
 
 
 def _count(mask: Tensor, ptr: Tensor) -> Tensor:
@@ -82,10 +94,9 @@ def _count(mask: Tensor, ptr: Tensor) -> Tensor:
     return total[ptr[1:]] - total[ptr[:-1]]
 
 
-def _rank(mask: Tensor, ptr: Tensor, owner: Tensor) -> Tensor:
-    """Number of marked entries of the same graph before each."""
-    before = offsets(mask.long())
-    return before[:-1] - before[ptr[:-1]][owner]
+def _rank(mask: Tensor) -> Tensor:
+    """Number of marked entries before each."""
+    return mask.long().cumsum(0) - mask.long()
 
 
 def merge(first: Tensor, second: Tensor) -> Tensor:
@@ -93,6 +104,3 @@ def merge(first: Tensor, second: Tensor) -> Tensor:
     starts = torch.stack([first.cumsum(0) - first, first.sum() + second.cumsum(0) - second], dim=1)
     return ranges(starts.flatten(), torch.stack([first, second], dim=1).flatten())
 
-
-def _both(one: Tensor, other: Tensor, at_one: Tensor, at_other: Tensor, order: Tensor) -> Tensor:
-    return torch.cat([one.index_select(0, at_one), other.index_select(0, at_other)]).index_select(0, order)

@@ -81,7 +81,7 @@ def _neighbours(count: int, edges: list[tuple[int, int]]) -> list[int]:
 
 
 def connected_ranks(
-    ops: Operations, source: Pack, target: Pack, matches: Matches, fallback: Tensor, generator: torch.Generator
+    ops: Operations, source: Pack, target: Pack, matches: Matches, fallback: Tensor
 ) -> tuple[Tensor, list[str | None]]:
     """Positions of operations in connected orders; ``fallback`` where there is none, with the reason."""
     rank = fallback.clone()

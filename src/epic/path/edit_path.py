@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from epic.cost.base import Cost, Matches
 from epic.cost.unit import UnitCost
 from epic.errors import InputError
-from epic.pack import Graphs, Pack, pack
+from epic.pack import Graphs, Pack, join, pack
 from epic.path.closed_form import intermediate
 from epic.path.labels import count_classes, mix, soft_labels
 from epic.path.operations import Operations
@@ -39,6 +39,9 @@ class Operation:
         return f"{self.kind.capitalize()}({node}, {self.cost:.2f})"
 
 
+_PAIR = torch.tensor([0]), torch.tensor([1])  # source and target in the pack of the two ends
+
+
 class EditPath:
     """The way from one graph to another, one node operation a step.
 
@@ -47,18 +50,17 @@ class EditPath:
     """
 
     def __init__(
-        self, source: Pack, target: Pack, matches: Matches, ops: Operations, rank: Tensor, order: str, classes: int | None
+        self, ends: Pack, matches: Matches, ops: Operations, rank: Tensor, order: str, classes: int | None
     ) -> None:
-        self._source, self._target, self._matches, self._ops, self._rank = source, target, matches, ops, rank
+        self._ends, self._matches, self._ops, self._rank = ends, matches, ops, rank
         self.order = order
         rows = torch.argsort(rank)
         self.operations: tuple[Operation, ...] = tuple(
             _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r])) for r in rows
         )
         self._labels: Tensor | None = None
-        if source.y is not None and target.y is not None:
-            y = torch.cat([source.y, target.y])
-            self._labels = soft_labels(y, classes or count_classes(y))
+        if ends.y is not None:
+            self._labels = soft_labels(ends.y, classes or count_classes(ends.y))
 
     def __len__(self) -> int:
         return len(self.operations)
@@ -67,7 +69,7 @@ class EditPath:
         kinds = [op.kind for op in self.operations]
         parts = ", ".join(f"{kinds.count(k)} {k}" for k in ("substitute", "delete", "insert"))
         return (
-            f"EditPath({int(self._source.sizes[0])} -> {int(self._target.sizes[0])} nodes, {len(self)} operations: {parts}; "
+            f"EditPath({int(self._ends.sizes[0])} -> {int(self._ends.sizes[1])} nodes, {len(self)} operations: {parts}; "
             f"distance {self.distance:.3f}, order {self.order})"
         )
 
@@ -98,7 +100,7 @@ class EditPath:
     def __getitem__(self, k: int) -> Data:
         k = self._step(k)
         done = self._ops.marks(self._rank < k, self._matches)
-        at = intermediate(self._source, self._target, self._matches, *done)
+        at = intermediate(self._ends, *_PAIR, self._matches, *done)
         graph = at.graphs.graph(0)
         graph.source_node, graph.target_node = at.source_node, at.target_node
         if self._labels is not None:
@@ -141,14 +143,14 @@ def edit_path(
     cost = UnitCost() if cost is None else cost
     one, other = _single(source, "source"), _single(target, "target")
     check_same_features(one, other)
-    a, b = cost.nodes(one).to("cpu"), cost.nodes(other).to("cpu")
-    zero = torch.zeros(1, dtype=torch.long)
-    matches = cost.match(a, b, zero, zero)
-    ops = Operations.of(matches, cost.price(a.double(), b.double(), matches))
-    rank, reasons = ranks(order, ops, one, other, matches, derived(base_seed(seed), "order"))
+    ends = join([one.only(other), other.only(one)])
+    nodes = cost.nodes(ends).to("cpu").double()
+    matches = cost.match(nodes, nodes, *_PAIR)
+    ops = Operations.of(matches, cost.price(nodes, nodes, matches))
+    rank, reasons = ranks(order, ops, ends, *_PAIR, matches, derived(base_seed(seed), "order"))
     if reasons[0] is not None:
         warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
-    return EditPath(one, other, matches, ops, rank, order if reasons[0] is None else "random", classes)
+    return EditPath(ends, matches, ops, rank, order if reasons[0] is None else "random", classes)
 
 
 def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -38,7 +39,7 @@ class Operations:
             offsets(m.source_ptr.diff() + inserts),
         )
 
-    @property
+    @cached_property
     def pair(self) -> Tensor:
         return torch.repeat_interleave(torch.arange(self.ptr.numel() - 1, device=self.ptr.device), self.ptr.diff())
 

@@ -16,18 +16,19 @@ ORDERS = ("random", "bfs", "connected")
 
 
 def ranks(
-    order: str, ops: Operations, source: Pack, target: Pack, matches: Matches, generator: torch.Generator
+    order: str, ops: Operations, graphs: Pack, i: Tensor, j: Tensor, matches: Matches, generator: torch.Generator
 ) -> tuple[Tensor, list[str | None]]:
-    """Position of each operation in its pair's path, and for each pair why the asked order could not be had (None if it could).
+    """Position of each operation in the path of its pair ``i[p]``, ``j[p]``, and for each pair why the asked order could not be had (None if it could).
 
     ``random``: all orders alike. ``bfs``: along a breadth-first search of the target from a random root; deletions, which have no place in the
     target, fall at random. ``connected``: a random order in which every graph on the way is connected.
     """
     choose(order, ORDERS, "order")
-    fine: list[str | None] = [None] * len(source)
+    fine: list[str | None] = [None] * i.numel()
     key = chances(ops.price.numel(), generator).to(ops.ptr.device)
     if order == "random":
         return by_key(key, ops), fine
+    target = graphs.select(j)
     if order == "bfs":
         place = breadth_first(target, generator)
         size = target.sizes[target.graph_of_node]
@@ -35,7 +36,7 @@ def ranks(
         at = ops.target >= 0
         key[at] = along[ops.target[at]]
         return by_key(key, ops), fine
-    return connected_ranks(ops, source, target, matches, by_key(key, ops), generator)
+    return connected_ranks(ops, graphs.select(i), target, matches, by_key(key, ops))
 
 
 def breadth_first(graphs: Pack, generator: torch.Generator) -> Tensor:
