@@ -2,7 +2,8 @@
 
     python benchmarks/nearest.py NCI1 --costs sinkhorn,hungarian,unit --seeds 3 --out results/nearest.jsonl
 
-Costs are learned on the training graphs; the validation graphs choose the epoch. Runs that the file already holds are not done again.
+Costs are learned on the training graphs; the validation graphs choose the epoch. Runs that the file already holds are
+not done again.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def run(folder: Path, dataset: str, cost_name: str, seed: int, threads: int) -> 
     details: dict = {}
     if cost_name in ASSIGNMENTS:
         cost = LearnedCost().fit(train, validation=validation, assignment=cost_name, seed=seed)
-        best = min(cost.history, key=lambda e: e.validation)
+        best = min(cost.history, key=lambda e: e.judged)
         details = {"epochs": len(cost.history), "best_epoch": best.epoch, "validation_ordered": round(best.ordered, 4)}
     else:
         cost = UnitCost() if cost_name == "unit" else FeatureCost()
@@ -60,7 +61,9 @@ def main() -> None:
     parser.add_argument("--costs", default="sinkhorn,hungarian,unit,feature")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--data", default=os.environ.get("EPIC_DATA"), help="folder that holds tu/ (default: EPIC_DATA)")
+    parser.add_argument(
+        "--data", default=os.environ.get("EPIC_DATA"), help="folder that holds tu/ (default: EPIC_DATA)"
+    )
     parser.add_argument("--out", type=Path, default=Path("results/nearest.jsonl"))
     args = parser.parse_args()
     if not args.data:

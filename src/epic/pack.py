@@ -1,7 +1,8 @@
 """Many graphs in a few long tensors, so that work on them needs no loop over graphs.
 
-A :class:`Pack` is to this library what ``Batch`` is to PyG, with two differences: any subset of its graphs can be gathered at
-memory speed (``pack.select``), and which attribute belongs to nodes and which to edges is known rather than guessed.
+A :class:`Pack` is to this library what ``Batch`` is to PyG, with two differences: any subset of its graphs can be
+gathered at memory speed (``pack.select``), and which attribute belongs to nodes and which to edges is known rather than
+guessed.
 """
 
 from __future__ import annotations
@@ -38,6 +39,15 @@ def offsets(length: Tensor) -> Tensor:
     [0, 2, 5]
     """
     return torch.cat([length.new_zeros(1), length.cumsum(0)])
+
+
+def matrix(value: Tensor) -> Tensor:
+    """Rows of any shape as rows of one dimension; unlike ``reshape(n, -1)``, for no rows too.
+
+    >>> matrix(torch.zeros(0, 3)).shape, matrix(torch.zeros(4)).shape
+    (torch.Size([0, 3]), torch.Size([4, 1]))
+    """
+    return value[:, None] if value.dim() == 1 else value.flatten(1)
 
 
 @dataclass(frozen=True)
@@ -112,7 +122,12 @@ class Pack:
             return {k: v for k, v in mine.items() if k in theirs and theirs[k].shape[1:] == v.shape[1:]}
 
         return Pack(
-            self.ptr, self.edge_ptr, self.edge_index, shared(self.node, other.node), shared(self.edge, other.edge), self.y
+            self.ptr,
+            self.edge_ptr,
+            self.edge_index,
+            shared(self.node, other.node),
+            shared(self.edge, other.edge),
+            self.y,
         )
 
     def graph(self, g: int) -> Data:
@@ -305,7 +320,9 @@ def _from_batch(batch: Batch) -> Pack:
                 raise InputError(f"{y.numel()} labels for {graphs} graphs: store y of each graph as shape [1, targets]")
             y = y.view(graphs, -1)
         elif y.dim() > 0 and y.shape[0] != graphs:
-            raise InputError(f"y has {y.shape[0]} rows for {graphs} graphs: store y of each graph as shape [1, targets]")
+            raise InputError(
+                f"y has {y.shape[0]} rows for {graphs} graphs: store y of each graph as shape [1, targets]"
+            )
     return Pack(ptr, offsets(torch.bincount(owner, minlength=graphs)), edge_index, node, edge, y)
 
 

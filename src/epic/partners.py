@@ -7,7 +7,10 @@ from torch import Tensor
 
 
 class Partners:
-    """Items sorted by group, so that a partner is a random place inside or outside the item's own run. Group -1 takes no part."""
+    """Items sorted by group, so that a partner is a random place inside or outside the item's own run.
+
+    Group -1 takes no part.
+    """
 
     def __init__(self, group: Tensor) -> None:
         known = (group >= 0).nonzero()[:, 0]

@@ -68,7 +68,10 @@ def test_columns_sum_to_one_always_and_rows_in_the_end():
 def test_tends_to_the_exact_distance():
     S, d, i = costs(8, 11, seed=4)
     exact = float(assign(S, d, i).distance)
-    gaps = [float(sinkhorn(S, d, i, delta, k).distance) - exact for delta, k in ((0.3, 50), (0.1, 300), (0.01, 5000), (0.001, 50_000))]
+    gaps = [
+        float(sinkhorn(S, d, i, delta, k).distance) - exact
+        for delta, k in ((0.3, 50), (0.1, 300), (0.01, 5000), (0.001, 50_000))
+    ]
     assert all(g > -1e-6 for g in gaps)
     assert gaps[0] > gaps[1] > gaps[2] > gaps[3] - 1e-9
     assert gaps[3] < 1e-3

@@ -38,7 +38,8 @@ class Slow:
             self.nodes.add(v)
             rename = {u: v}
             self.edges = {(rename.get(a, a), rename.get(b, b)): w for (a, b), w in self.edges.items()}
-        # Every edge between v and a node that is already of the target becomes what the target says, in both directions.
+        # Every edge between v and a node that is already of the target becomes what the target says, in both
+        # directions.
         for w in [n for n in self.nodes if n[0] == "t"]:
             for a, b in ((v, w), (w, v)):
                 if (a[1], b[1]) in self.target_edges:

@@ -27,12 +27,12 @@ class NoiseCost(Cost):
 
 
 KINDS = [
-    dict(x="float", edge_width=2),
-    dict(x="int", edge_width=0),
-    dict(x=None, edge_width=None),
-    dict(x="onehot", edge_width=1, directed=True),
-    dict(x="float", edge_width=3, loops=True),
-    dict(x=None, edge_width=2, directed=True, loops=True, density=0.2),
+    {"x": "float", "edge_width": 2},
+    {"x": "int", "edge_width": 0},
+    {"x": None, "edge_width": None},
+    {"x": "onehot", "edge_width": 1, "directed": True},
+    {"x": "float", "edge_width": 3, "loops": True},
+    {"x": None, "edge_width": 2, "directed": True, "loops": True, "density": 0.2},
 ]
 
 

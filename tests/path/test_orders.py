@@ -63,7 +63,7 @@ def exists_by_brute_force(path) -> bool:
         graphs[done] = connected(at.graphs.graph(0))
     reachable = {(False,) * count}
     for _ in range(count - 1):
-        step = {s[:t] + (True,) + s[t + 1 :] for s in reachable for t in range(count) if not s[t]}
+        step = {(*s[:t], True, *s[t + 1 :]) for s in reachable for t in range(count) if not s[t]}
         reachable = {s for s in step if graphs[s]}
     return bool(reachable)
 

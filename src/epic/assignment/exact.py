@@ -1,7 +1,7 @@
 """The cheapest set of substitutions, deletions and insertions that turns one node set into another.
 
-Riesen and Bunke (2009) solve a square problem of n + m rows. Deleting u and inserting v is always possible at ``d[u] + i[v]``, so
-only the gain ``S[u, v] - d[u] - i[v]`` of a substitution matters, and an n x m problem has the same optimum.
+Riesen and Bunke (2009) solve a square problem of n + m rows. Deleting u and inserting v is always possible at ``d[u] +
+i[v]``, so only the gain ``S[u, v] - d[u] - i[v]`` of a substitution matters, and an n x m problem has the same optimum.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from epic.errors import InputError
 
 @dataclass(frozen=True)
 class Assignment:
-    """``match[u]`` is the target node that replaces source node u, or -1 if u is deleted; what no one matches is inserted."""
+    """``match[u]`` is the target node that replaces source node u, or -1 if u is deleted; what no one matches is
+    inserted.
+    """
 
     match: Tensor
     distance: Tensor
@@ -32,9 +34,7 @@ def assign(substitution: Tensor, deletion: Tensor, insertion: Tensor) -> Assignm
     ([0, -1], 2.1)
     """
     n, m = substitution.shape
-    result = assign_batch(
-        substitution[None], deletion[None], insertion[None], torch.tensor([n]), torch.tensor([m])
-    )
+    result = assign_batch(substitution[None], deletion[None], insertion[None], torch.tensor([n]), torch.tensor([m]))
     return Assignment(result.match[0], result.distance[0])
 
 
@@ -43,15 +43,17 @@ def assign_batch(
 ) -> Assignment:
     """Solve P pairs padded to one size; pair p occupies ``[:rows[p], :columns[p]]``.
 
-    ``match`` is ``[P, n]`` with -1 on deleted and on padded rows. ``distance`` is differentiable in the costs: the assignment
-    is held fixed, which gives the exact gradient of the minimum wherever it is unique.
+    ``match`` is ``[P, n]`` with -1 on deleted and on padded rows. ``distance`` is differentiable in the costs: the
+    assignment is held fixed, which gives the exact gradient of the minimum wherever it is unique.
     """
     pairs, n, m = substitution.shape
     rows = torch.full((pairs,), n) if rows is None else rows.cpu()
     columns = torch.full((pairs,), m) if columns is None else columns.cpu()
     with torch.no_grad():
         gain = substitution.detach() - deletion.detach()[:, :, None] - insertion.detach()[:, None, :]
-        match = torch.from_numpy(match_gains(gain.cpu().numpy(), rows.tolist(), columns.tolist())).to(substitution.device)
+        match = torch.from_numpy(match_gains(gain.cpu().numpy(), rows.tolist(), columns.tolist())).to(
+            substitution.device
+        )
     return Assignment(match, matched_distance(substitution, deletion, insertion, match, rows, columns))
 
 
@@ -68,7 +70,8 @@ def match_gains(gain: np.ndarray, rows: list[int], columns: list[int]) -> np.nda
 
 
 def match_gain(gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns to match, given what each substitution costs more than a deletion and an insertion (negative: it saves).
+    """Rows and columns to match, given what each substitution costs more than a deletion and an insertion (negative: it
+    saves).
 
     At a tie substitution is preferred: it keeps the two graphs more alike on the way.
     """

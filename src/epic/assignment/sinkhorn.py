@@ -1,11 +1,14 @@
 """The soft assignment: Sinkhorn-Knopp with a slack for deletion and insertion, differentiable, for many pairs at once.
 
-With K = exp(-S/delta) and slacks Kd = exp(-d/delta), Ki = exp(-i/delta) the iteration is ``u = 1 / (K v + Kd)``, ``v = 1 / (K^T u + Ki)``
-from v = 1; the plan is ``diag(u) K diag(v)``. It is the entropic form of the assignment with edition, and needs n*m + n + m numbers.
+With K = exp(-S/delta) and slacks Kd = exp(-d/delta), Ki = exp(-i/delta) the iteration is ``u = 1 / (K v + Kd)``,
+``v = 1 / (K^T u + Ki)``
+from v = 1; the plan is ``diag(u) K diag(v)``. It is the entropic form of the assignment with edition, and needs n*m + n
++ m numbers.
 
-Two things make it usable in float32. Each row's and then each column's smallest cost is taken out of the exponent, as the Hungarian
-method begins; u and v carry these shifts, so the result is that of the plain iteration, to the last iterate. And the gradient is
-computed in closed form from the stored u and v: every iteration's outer product is one column of a single matrix product.
+Two things make it usable in float32. Each row's and then each column's smallest cost is taken out of the exponent, as
+the Hungarian method begins; u and v carry these shifts, so the result is that of the plain iteration, to the last
+iterate. And the gradient is computed in closed form from the stored u and v: every iteration's outer product is one
+column of a single matrix product.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ BLOCK = 10
 
 @dataclass(frozen=True)
 class SoftAssignment:
-    """Shares in [0, 1]: ``plan[p, u, v]`` of u substituted by v, ``deleted[p, u]``, ``inserted[p, v]``; ``distance[p]`` is their cost."""
+    """Shares in [0, 1]: ``plan[p, u, v]`` of u substituted by v, ``deleted[p, u]``, ``inserted[p, v]``; ``distance[p]``
+    is their cost.
+    """
 
     plan: Tensor
     deleted: Tensor
@@ -44,8 +49,9 @@ def sinkhorn(
 ) -> SoftAssignment:
     """Soft assignment of P padded pairs, or of one pair given without the leading dimension.
 
-    ``delta`` is the blur in the unit of the costs, one number or one for each pair. Columns (target nodes) are fully assigned after
-    every iteration; rows become so as ``iterations`` grows. Gradients flow to the three costs through all iterations.
+    ``delta`` is the blur in the unit of the costs, one number or one for each pair. Columns (target nodes) are fully
+    assigned after every iteration; rows become so as ``iterations`` grows. Gradients flow to the three costs through
+    all iterations.
     """
     if iterations < 1:
         raise InputError(f"iterations must be at least 1, got {iterations}")

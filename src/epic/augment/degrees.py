@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from epic.errors import InputError
-from epic.pack import Pack
+from epic.pack import Pack, matrix
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def detect(graphs: Pack) -> DegreeFeatures | None:
     x = graphs.x
     if x is None or graphs.edge_index.shape[1] == 0:
         return None
-    flat = x.reshape(x.shape[0], -1)
+    flat = matrix(x)
     for end in (0, 1):
         spec = DegreeFeatures(flat.shape[1], end)
         if torch.equal(spec.compute(graphs, flat.dtype), flat):

@@ -20,7 +20,7 @@ from epic.cost.base import Cost, cost_from_state
 from epic.cost.learned import LearnedCost
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
-from epic.pack import Graphs, Pack, join, pack
+from epic.pack import Graphs, Pack, join, matrix, pack
 from epic.partners import chances
 from epic.path.closed_form import intermediate
 from epic.path.edit_path import EditPath, edit_path
@@ -45,10 +45,11 @@ class EPIC:
     >>> batch.num_graphs, tuple(batch.y.shape)
     (12, (12, 4))
 
-    ``cost``: what edits cost; None learns it in :meth:`fit`. ``ratio``: augmented graphs for each original one. ``order``: see :func:`epic.edit_path`.
-    ``indicator`` appends a node feature that is 1 on augmented graphs and 0 on originals, as in the paper; test graphs then need :meth:`plain`.
-    ``pairs``: which graphs of a batch may be paired. ``seed``: an int or a generator; the same batch then gives the same graphs,
-    in whatever process. ``degree_features``: None looks whether ``x`` holds degrees, which are then computed anew after each edit.
+    ``cost``: what edits cost; None learns it in :meth:`fit`. ``ratio``: augmented graphs for each original one.
+    ``order``: see :func:`epic.edit_path`. ``indicator`` appends a node feature that is 1 on augmented graphs and 0 on
+    originals, as in the paper; test graphs then need :meth:`plain`. ``pairs``: which graphs of a batch may be paired.
+    ``seed``: an int or a generator; the same batch then gives the same graphs, in whatever process.
+    ``degree_features``: None looks whether ``x`` holds degrees, which are then computed anew after each edit.
     """
 
     def __init__(
@@ -86,7 +87,8 @@ class EPIC:
         return self._cost
 
     def fit(self, dataset: Graphs, **options: Any) -> EPIC:
-        """Learn costs from labelled training graphs, unless a cost that needs no learning was given; and look at labels and features.
+        """Learn costs from labelled training graphs, unless a cost that needs no learning was given; and look at labels
+        and features.
 
         ``options`` go to :meth:`epic.LearnedCost.fit`.
         """
@@ -105,10 +107,11 @@ class EPIC:
 
     @torch.no_grad()
     def __call__(self, batch: Graphs, seed: Seed = None) -> Batch:
-        """Originals and augmented graphs in one batch, with float labels ``[B, C]``; ``batch.augmented`` marks the new ones.
+        """Originals and augmented graphs in one batch, with float labels ``[B, C]``; ``batch.augmented`` marks the new
+        ones.
 
-        Node and edge attributes are kept; other attributes of the graphs, which an edited graph does not have, are dropped. Also takes a list of graphs,
-        so that ``collate_fn=augment`` works in loader workers.
+        Node and edge attributes are kept; other attributes of the graphs, which an edited graph does not have, are
+        dropped. Also takes a list of graphs, so that ``collate_fn=augment`` works in loader workers.
         """
         packed = pack(batch, check=False)  # costs that are not numbers are found below; this runs at every step
         plain = self._labelled(packed)
@@ -124,7 +127,9 @@ class EPIC:
 
     @torch.no_grad()
     def plain(self, batch: Graphs) -> Batch:
-        """The batch as a model trained on this augmenter's output expects it, with nothing added: for validation and test."""
+        """The batch as a model trained on this augmenter's output expects it, with nothing added: for validation and
+        test.
+        """
         return self._finish(self._labelled(pack(batch), need=False), 0)
 
     def path(self, source: Data, target: Data, order: str | None = None, seed: Seed = None) -> EditPath:
@@ -137,8 +142,8 @@ class EPIC:
     ) -> Iterator[Data]:
         """Yield ``count`` augmented graphs made from pairs of the whole dataset.
 
-        Graph number i depends on the dataset, ``seed`` and i alone: ``start`` skips the first ones, to go on where an earlier run stopped or to share the
-        work among machines.
+        Graph number i depends on the dataset, ``seed`` and i alone: ``start`` skips the first ones, to go on where an
+        earlier run stopped or to share the work among machines.
         """
         if count < 0 or start < 0:
             raise InputError(f"count and start must be 0 or more, got {count} and {start}")
@@ -150,7 +155,9 @@ class EPIC:
                 source, target = draw_pairs(packed.y, len(packed), CHUNK, self.pairs, generator)
                 if source.numel() == 0:
                     raise InputError(f"there is no pair of {self.pairs} graphs among the {len(packed)} given")
-                made = self._marked(self._between(packed, source, target, generator), torch.ones(CHUNK, dtype=torch.bool))
+                made = self._marked(
+                    self._between(packed, source, target, generator), torch.ones(CHUNK, dtype=torch.bool)
+                )
                 first = chunk * CHUNK
                 for g in range(max(0, start - first), min(CHUNK, start + count - first)):
                     yield made.graph(g)
@@ -205,7 +212,7 @@ class EPIC:
             return graphs
         if graphs.x is None:
             raise InputError("indicator=True needs node features x to append to: add some, or pass indicator=False")
-        x = graphs.x.reshape(graphs.num_nodes, -1)
+        x = matrix(graphs.x)
         column = new[graphs.graph_of_node, None].to(x.dtype)
         return replace(graphs, node={**graphs.node, "x": torch.cat([x, column], dim=1)})
 
@@ -220,8 +227,8 @@ class EPIC:
             self._degrees = detect(packed)
             if self._degrees is not None:
                 warnings.warn(
-                    "x holds node degrees: they are computed anew after each edit. Pass degree_features=True to confirm "
-                    "or degree_features=False to leave x as it is",
+                    "x holds node degrees: they are computed anew after each edit. Pass degree_features=True to "
+                    "confirm or degree_features=False to leave x as it is",
                     stacklevel=3,
                 )
 
@@ -245,7 +252,9 @@ class EPIC:
         }
         found = None if self._degrees is None else asdict(self._degrees)
         looked = {"looked": self._looked, "degrees": found}
-        write_tensors(path, tensors, {"format": FORM, "kind": self.cost.kind, "augmenter": settings, **looked, **header})
+        write_tensors(
+            path, tensors, {"format": FORM, "kind": self.cost.kind, "augmenter": settings, **looked, **header}
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> EPIC:
@@ -258,7 +267,9 @@ class EPIC:
 
 
 def draw_steps(ops: Operations, generator: torch.Generator) -> Tensor:
-    """How many operations to do in each pair: 1 to n - 1, all alike, so that neither end comes out; 0 or 1 where n is 1."""
+    """How many operations to do in each pair: 1 to n - 1, all alike, so that neither end comes out; 0 or 1 where n is
+    1.
+    """
     n = ops.ptr.diff()
     chance = chances(n.numel(), generator).to(n.device)
     return torch.where(n > 1, 1 + (chance * (n - 1)).long(), (chance * (n + 1)).long())

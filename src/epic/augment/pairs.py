@@ -6,12 +6,15 @@ import torch
 from torch import Tensor
 
 from epic.errors import choose
+from epic.pack import matrix
 from epic.partners import Partners, chances
 
 PAIRS = ("random", "different", "same")
 
 
-def draw_pairs(y: Tensor | None, graphs: int, count: int, pairs: str, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+def draw_pairs(
+    y: Tensor | None, graphs: int, count: int, pairs: str, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
     """Two lists of distinct partners, ``count`` long, or empty where no pair of the asked kind exists.
 
     Sources go round the graphs in random order, so that each is used about equally often.
@@ -24,10 +27,12 @@ def draw_pairs(y: Tensor | None, graphs: int, count: int, pairs: str, generator:
         partners = Partners(_groups(y))
         able = partners.has_same if pairs == "same" else partners.has_other
     candidates = able.nonzero()[:, 0]
-    if candidates.numel() == 0:
-        return candidates, candidates
+    if candidates.numel() == 0 or count == 0:
+        return candidates[:0], candidates[:0]
     rounds = -(-count // candidates.numel())
-    source = torch.cat([candidates[torch.randperm(candidates.numel(), generator=generator)] for _ in range(rounds)])[:count]
+    source = torch.cat([candidates[torch.randperm(candidates.numel(), generator=generator)] for _ in range(rounds)])[
+        :count
+    ]
     chance = chances(count, generator)
     return source, partners.other(source, chance) if pairs == "different" else partners.same(source, chance)
 
@@ -35,4 +40,4 @@ def draw_pairs(y: Tensor | None, graphs: int, count: int, pairs: str, generator:
 def _groups(y: Tensor) -> Tensor:
     """Equal labels, equal numbers; missing entries count as equal to each other."""
     rows = torch.nan_to_num(y, nan=-torch.inf) if y.is_floating_point() else y
-    return rows.reshape(rows.shape[0], -1).unique(dim=0, return_inverse=True)[1]
+    return matrix(rows).unique(dim=0, return_inverse=True)[1]

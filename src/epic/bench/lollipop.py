@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
 from epic.cost.base import Cost
 from epic.pack import Graphs, pack
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """Mean substitution costs by part of the two nodes, between graphs of different (negative) and of the same class (positive).
+    """Mean substitution costs by part of the two nodes, between graphs of different (negative) and of the same class
+    (positive).
 
     Divided by the largest of the six means. ``None`` where the paper prints no number.
     """

@@ -18,8 +18,8 @@ def demo(
 ) -> None:
     """Learn edit costs on lollipop graphs, compare them with the paper's, and draw an edit path.
 
-    A lollipop is a clique (head) with a chain (tail); its class is the size of the head. Learned costs should find that out:
-    between classes, editing a head is dear and editing a tail cheap.
+    A lollipop is a clique (head) with a chain (tail); its class is the size of the head. Learned costs should find that
+    out: between classes, editing a head is dear and editing a tail cheap.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -7,4 +7,16 @@ from epic.cost.learned import LearnedCost
 from epic.cost.learning import Epoch, Learning
 from epic.cost.unit import UnitCost
 
-__all__ = ["Cost", "Epoch", "FeatureCost", "LearnedCost", "Learning", "Matches", "Neighbors", "NodeCosts", "PairCosts", "Prices", "UnitCost"]
+__all__ = [
+    "Cost",
+    "Epoch",
+    "FeatureCost",
+    "LearnedCost",
+    "Learning",
+    "Matches",
+    "Neighbors",
+    "NodeCosts",
+    "PairCosts",
+    "Prices",
+    "UnitCost",
+]

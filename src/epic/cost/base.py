@@ -22,13 +22,14 @@ from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
 from epic.pack import Graphs, Pack, offsets, pack, ranges
 
-
 FORM = "epic-cost/1"
 
 
 @dataclass(frozen=True)
 class NodeCosts:
-    """What a cost knows of each node of some packed graphs: a vector to compare, the price of losing it and of gaining it."""
+    """What a cost knows of each node of some packed graphs: a vector to compare, the price of losing it and of gaining
+    it.
+    """
 
     embedding: Tensor
     deletion: Tensor
@@ -43,7 +44,9 @@ class NodeCosts:
     def finite(self) -> NodeCosts:
         """Itself, or an error where a cost is not a number."""
         for value in (self.embedding, self.deletion, self.insertion):
-            if value.is_floating_point() and not math.isfinite(float(value.sum())):  # a sum is far cheaper than isfinite
+            if value.is_floating_point() and not math.isfinite(
+                float(value.sum())
+            ):  # a sum is far cheaper than isfinite
                 raise InputError(
                     "the costs of these graphs hold NaN or infinity: look for NaN or huge values in x and edge_attr"
                 )
@@ -55,14 +58,17 @@ class NodeCosts:
     def double(self) -> NodeCosts:
         """In float64, for distances: inner products of near-equal vectors cancel."""
         h = self.embedding
-        return NodeCosts(h.double() if h.is_floating_point() else h, self.deletion.double(), self.insertion.double(), self.ptr)
+        return NodeCosts(
+            h.double() if h.is_floating_point() else h, self.deletion.double(), self.insertion.double(), self.ptr
+        )
 
 
 @dataclass(frozen=True)
 class PairCosts:
     """Costs of P pairs of graphs, padded: pair p is real in ``[:rows[p], :columns[p]]``.
 
-    ``source`` and ``target`` ``[P, n]``, ``[P, m]`` say which node each row and column is; ``pair`` which of the asked pairs each p is.
+    ``source`` and ``target`` ``[P, n]``, ``[P, m]`` say which node each row and column is; ``pair`` which of the asked
+    pairs each p is.
     """
 
     substitution: Tensor
@@ -79,9 +85,9 @@ class PairCosts:
 class Matches:
     """Exact assignments of P pairs of graphs, laid end to end without padding.
 
-    ``source`` and ``target`` list the nodes of all source and target graphs, pair after pair (offsets ``source_ptr``, ``target_ptr``).
-    ``partner`` runs along ``source`` and holds the position in ``target`` of the node that replaces it, -1 where it is deleted;
-    ``origin`` runs along ``target`` the other way, -1 where the node is inserted.
+    ``source`` and ``target`` list the nodes of all source and target graphs, pair after pair (offsets ``source_ptr``,
+    ``target_ptr``). ``partner`` runs along ``source`` and holds the position in ``target`` of the node that replaces
+    it, -1 where it is deleted; ``origin`` runs along ``target`` the other way, -1 where the node is inserted.
     """
 
     source: Tensor
@@ -92,7 +98,9 @@ class Matches:
     origin: Tensor
 
     def shifted(self, by: Tensor) -> Matches:
-        """The same with nodes counted elsewhere: ``by`` is added to the nodes of each source graph, then of each target graph."""
+        """The same with nodes counted elsewhere: ``by`` is added to the nodes of each source graph, then of each target
+        graph.
+        """
         source, target = by.chunk(2)
         return replace(
             self,
@@ -103,7 +111,9 @@ class Matches:
 
 @dataclass(frozen=True)
 class Prices:
-    """What assignments cost: ``source[u]`` to substitute or delete u, ``target[v]`` to insert v (0 where it replaces a node)."""
+    """What assignments cost: ``source[u]`` to substitute or delete u, ``target[v]`` to insert v (0 where it replaces a
+    node).
+    """
 
     source: Tensor
     target: Tensor
@@ -157,7 +167,9 @@ class Cost(ABC):
         return float(self.exact(one, other, zero, zero))
 
     def distances(self, source: Graphs, target: Graphs | None = None, progress: bool = True) -> Tensor:
-        """Exact edit distances ``[A, B]`` of every source graph to every target graph (by default, of the source graphs to each other)."""
+        """Exact edit distances ``[A, B]`` of every source graph to every target graph (by default, of the source graphs
+        to each other).
+        """
         a = self.measure(source)
         b = a if target is None else self.measure(target)
         return distance_matrix(self, a, b, target is None and torch.equal(a.deletion, a.insertion), progress)
@@ -216,7 +228,8 @@ class Cost(ABC):
             yield self.pair_costs(a, b, i[group], j[group], group)
 
     def gains(self, a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
-        """A function that gives, for a run of nodes of ``a`` and one of ``b``, what substituting costs more than deleting and inserting.
+        """A function that gives, for a run of nodes of ``a`` and one of ``b``, what substituting costs more than
+        deleting and inserting.
 
         Numpy on the CPU, where the exact assignment is solved.
         """
@@ -225,9 +238,11 @@ class Cost(ABC):
 
     @torch.no_grad()
     def match(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor) -> Matches:
-        """Exact assignment of graphs ``i[p]`` of ``a`` with graphs ``j[p]`` of ``b``, in the precision in which their costs are given.
+        """Exact assignment of graphs ``i[p]`` of ``a`` with graphs ``j[p]`` of ``b``, in the precision in which their
+        costs are given.
 
-        In float32 (as in learning and augmentation, for speed) an assignment may be chosen that is dearer than the best by rounding only.
+        In float32 (as in learning and augmentation, for speed) an assignment may be chosen that is dearer than the best
+        by rounding only.
         """
         rows, columns = a.ptr.diff()[i], b.ptr.diff()[j]
         source, target = ranges(a.ptr[i], rows), ranges(b.ptr[j], columns)
@@ -249,8 +264,8 @@ class Cost(ABC):
     def price(self, a: NodeCosts, b: NodeCosts, m: Matches) -> Prices:
         """What given assignments cost, node by node; differentiable.
 
-        Computed from matched nodes alone and not from the matrix, whose inner products lose the last digits where two nodes are
-        nearly equal: equal graphs are at distance zero.
+        Computed from matched nodes alone and not from the matrix, whose inner products lose the last digits where two
+        nodes are nearly equal: equal graphs are at distance zero.
         """
         swapped = m.partner >= 0
         source = a.deletion.index_select(0, m.source)
@@ -289,7 +304,7 @@ class Cost(ABC):
 
 def cost_from_state(tensors: dict[str, Tensor], header: dict[str, Any], path: str | Path) -> Cost:
     """Make the cost that a header describes, whatever its kind."""
-    known = {c.kind: c for c in _descendants(Cost) if c.kind}
+    known = {c.kind: c for c in _descendants(Cost) if c.kind}  # type: ignore[type-abstract]
     kind = choose(header.get("kind"), known, f"kind of cost in {path}:")
     try:
         return known[kind].from_state(tensors, header)

@@ -23,7 +23,9 @@ CELLS = 1 << 21
 
 @dataclass(frozen=True)
 class Neighbors:
-    """``index[q, r]`` is the r-th nearest reference graph of query q, at ``distance[q, r]``; ``solved`` counts exact assignments."""
+    """``index[q, r]`` is the r-th nearest reference graph of query q, at ``distance[q, r]``; ``solved`` counts exact
+    assignments.
+    """
 
     index: Tensor
     distance: Tensor
@@ -31,7 +33,10 @@ class Neighbors:
 
 
 def distance_matrix(cost: Cost, a: NodeCosts, b: NodeCosts, same: bool, progress: bool) -> Tensor:
-    """Exact distances ``[A, B]``. ``same`` says that a and b are the same graphs at symmetric costs: half is mirrored."""
+    """Exact distances ``[A, B]``.
+
+    ``same`` says that a and b are the same graphs at symmetric costs: half is mirrored.
+    """
     na, nb = a.ptr.numel() - 1, b.ptr.numel() - 1
     out = np.zeros((na, nb))
     gain_of = cost.gains(a, b)
@@ -57,8 +62,8 @@ def distance_matrix(cost: Cost, a: NodeCosts, b: NodeCosts, same: bool, progress
 def nearest(cost: Cost, a: NodeCosts, b: NodeCosts, k: int, skip_self: bool, progress: bool) -> Neighbors:
     """The k nearest graphs of ``b`` for each graph of ``a``, exactly.
 
-    A lower bound of every distance comes from the block of costs alone; assignments are solved in the order of the bound and
-    only while it is below the k-th best distance found.
+    A lower bound of every distance comes from the block of costs alone; assignments are solved in the order of the
+    bound and only while it is below the k-th best distance found.
     """
     na, nb = a.ptr.numel() - 1, b.ptr.numel() - 1
     index, distance = np.zeros((na, k), dtype=np.int64), np.zeros((na, k))
@@ -68,7 +73,9 @@ def nearest(cost: Cost, a: NodeCosts, b: NodeCosts, k: int, skip_self: bool, pro
         for i0, i1 in _chunks(a.ptr, CELLS // 1024):
             bound = np.empty((i1 - i0, nb))
             for j0, j1, gain, base in _gains(gain_of, a, b, i0, i1):
-                bound[:, j0:j1] = base - _most_saved(-np.minimum(gain, 0.0), _local(a.ptr, i0, i1), _local(b.ptr, j0, j1))
+                bound[:, j0:j1] = base - _most_saved(
+                    -np.minimum(gain, 0.0), _local(a.ptr, i0, i1), _local(b.ptr, j0, j1)
+                )
             if skip_self:
                 bound[np.arange(i1 - i0), np.arange(i0, i1)] = np.inf
             found = _search(cost, a, b, i0, bound, k)
@@ -112,8 +119,8 @@ def _search(
 def _most_saved(saving: np.ndarray, pa: np.ndarray, pb: np.ndarray) -> np.ndarray:
     """Upper bound ``[A, B]`` of what substitutions can save: every node takes its best partner, whoever else wants it.
 
-    Counted once by rows and once by columns; the smaller of the two holds. (A tighter bound from the assignment's dual halves the number of assignments
-    left, and costs more than these: on NCI1 it took nearly twice as long in all.)
+    Counted once by rows and once by columns; the smaller of the two holds. (A tighter bound from the assignment's dual
+    halves the number of assignments left, and costs more than these: on NCI1 it took nearly twice as long in all.)
     """
     row = _reduce(np.maximum, saving, pb, 1)  # [nodes of A, graphs of B]
     column = _reduce(np.maximum, saving, pa, 0)  # [graphs of A, nodes of B]
@@ -136,7 +143,9 @@ def _reduce(op: np.ufunc, value: np.ndarray, ptr: np.ndarray, axis: int) -> np.n
 def _gains(
     gain: Gain, a: NodeCosts, b: NodeCosts, i0: int, i1: int, first: int = 0
 ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
-    """For graphs i0..i1 of a against b in blocks: the gain of each substitution, and each pair's delete-all-insert-all cost."""
+    """For graphs i0..i1 of a against b in blocks: the gain of each substitution, and each pair's delete-all-insert-all
+    cost.
+    """
     u = slice(int(a.ptr[i0]), int(a.ptr[i1]))
     lost = _reduce(np.add, a.deletion[u].numpy(), _local(a.ptr, i0, i1), 0)
     for j0, j1 in _chunks(b.ptr, CELLS // max(1, u.stop - u.start), first):

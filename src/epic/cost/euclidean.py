@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def between(source: Tensor, target: Tensor) -> Tensor:
-    """Distances ``[..., n, m]`` by inner products: tens of times faster than ``torch.cdist`` on small matrices, and on its gradient."""
+    """Distances ``[..., n, m]`` by inner products: tens of times faster than ``torch.cdist`` on small matrices, and on
+    its gradient.
+    """
     square = (
         source.square().sum(-1)[..., :, None]
         + target.square().sum(-1)[..., None, :]
@@ -34,7 +36,8 @@ def _root(square: Tensor) -> Tensor:
 
 
 def gains(a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
-    """:meth:`epic.cost.Cost.gains` for Euclidean costs: one matrix product and four passes a pair, five times faster than in torch.
+    """:meth:`epic.cost.Cost.gains` for Euclidean costs: one matrix product and four passes a pair, five times faster
+    than in torch.
 
     With rows (-2h, |h|^2, 1) and columns (k, 1, |k|^2) the product is the squared distance itself.
     """

@@ -12,14 +12,14 @@ from torch import Tensor
 from epic.cost.base import Cost, NodeCosts
 from epic.cost.euclidean import between, gains, one_to_one
 from epic.errors import InputError
-from epic.pack import Pack
+from epic.pack import Pack, matrix
 
 
 class FeatureCost(Cost):
     """A substitution costs the Euclidean distance of the two nodes' features, a deletion or insertion ``edit``.
 
-    ``edit=None`` takes the length of the node's own feature vector, its distance to an all-zero empty node. Integer features are
-    categories: they are compared as if one-hot. Graphs without ``x`` are compared by degree.
+    ``edit=None`` takes the length of the node's own feature vector, its distance to an all-zero empty node. Integer
+    features are categories: they are compared as if one-hot. Graphs without ``x`` are compared by degree.
     """
 
     kind = "feature"
@@ -38,7 +38,7 @@ class FeatureCost(Cost):
 
     def nodes(self, graphs: Pack) -> NodeCosts:
         x = graphs.degree()[:, None].float() if graphs.x is None else graphs.x
-        x = x.reshape(x.shape[0], -1)
+        x = matrix(x)
         if x.is_floating_point():
             length = x.norm(dim=1)
         else:

@@ -20,10 +20,12 @@ from epic.pack import Graphs, Pack, pack
 
 
 class LearnedCost(Cost):
-    """A substitution costs the distance of two node embeddings; a deletion or insertion, what one small network says of the node.
+    """A substitution costs the distance of two node embeddings; a deletion or insertion, what one small network says of
+    the node.
 
-    ``backbone`` is ``gin`` or ``gcn``. Node features may be floats or integer categories; where graphs have no ``x``, degrees are used; edge
-    attributes are used where present. Costs are always taken in evaluation mode, so they are a property of the graph and not of its batch.
+    ``backbone`` is ``gin`` or ``gcn``. Node features may be floats or integer categories; where graphs have no ``x``,
+    degrees are used; edge attributes are used where present. Costs are always taken in evaluation mode, so they are a
+    property of the graph and not of its batch.
     """
 
     kind = "learned"
@@ -60,9 +62,10 @@ class LearnedCost(Cost):
     ) -> LearnedCost:
         """Learn from labelled graphs.
 
-        ``validation`` is a share of the graphs to hold out (stratified; 0 for none) or graphs of your own; the epoch with the lowest validation loss is
-        kept. ``checkpoint`` names a file written after every epoch: a killed run goes on from it, to the same result, and it is removed at the end.
-        Further ``options`` are those of :class:`epic.cost.learning.Learning`.
+        ``validation`` is a share of the graphs to hold out (stratified; 0 for none) or graphs of your own; the epoch
+        with the lowest validation loss is kept. ``checkpoint`` names a file written after every epoch: a killed run
+        goes on from it, to the same result, and it is removed at the end. Further ``options`` are those of
+        :class:`epic.cost.learning.Learning`.
         """
         settings = _learning(options)
         packed = pack(graphs)
@@ -75,7 +78,9 @@ class LearnedCost(Cost):
         path = None if checkpoint is None else Path(checkpoint)
         nodes = Columns("degree", (int(train.degree().max()) + 1,)) if train.x is None else Columns.of(train.x, "x")
         edges = None if train.edge_attr is None else Columns.of(train.edge_attr, "edge_attr")
-        with torch.random.fork_rng(devices=[]):  # initial weights come from the seed; the global random state stays as it was
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # initial weights come from the seed; the global random state stays as it was
             torch.manual_seed(settings.seed)
             self._network = CostNetwork(nodes, edges, self.backbone, self.width, self.layers)
         if device is not None:
@@ -112,13 +117,12 @@ class LearnedCost(Cost):
 
     def config(self) -> dict[str, Any]:
         network = self.network
-        first = network.layers[0].edges
         return {
             "backbone": self.backbone,
             "width": self.width,
             "layers": self.layers,
             "nodes": asdict(network.nodes),
-            "edges": None if first is None else asdict(first.columns),
+            "edges": None if network.edges is None else asdict(network.edges),
         }
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -132,7 +136,9 @@ class LearnedCost(Cost):
     def from_state(cls, tensors: dict[str, Tensor], header: dict[str, Any]) -> LearnedCost:
         config = header["config"]
         cost = cls(config["backbone"], config["width"], config["layers"])
-        nodes, edges = (None if c is None else Columns(c["kind"], tuple(c["sizes"])) for c in (config["nodes"], config["edges"]))
+        nodes, edges = (
+            None if c is None else Columns(c["kind"], tuple(c["sizes"])) for c in (config["nodes"], config["edges"])
+        )
         assert nodes is not None
         cost._network = CostNetwork(nodes, edges, cost.backbone, cost.width, cost.layers).eval()
         cost._network.load_state_dict(tensors)
@@ -160,7 +166,9 @@ def _hold_out(graphs: Pack, share: float, seed: int) -> tuple[Pack, Pack | None]
     grouped = shuffled[torch.argsort(classes[shuffled], stable=True)]
     counts = torch.bincount(classes - classes.min())
     place = torch.arange(len(graphs)) - torch.repeat_interleave(counts.cumsum(0) - counts, counts)
-    held = place < (share * torch.repeat_interleave(counts, counts)).round()
+    # Two of a class at least, or there is no triplet to watch; none of a class that cannot spare them.
+    wanted = (share * counts).round().clamp_min(2).where(counts >= 10, 0.0)
+    held = place < torch.repeat_interleave(wanted, counts)
     if not bool(held.any()):
         return graphs, None
     return graphs.select(grouped[~held].sort().values), graphs.select(grouped[held].sort().values)

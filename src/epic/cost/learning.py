@@ -30,9 +30,9 @@ ASSIGNMENTS = ("sinkhorn", "hungarian")
 class Learning:
     """How costs are learned.
 
-    ``assignment``: ``sinkhorn`` (k = ``iterations``, blur ``delta`` times each pair's mean substitution cost) or ``hungarian`` (the exact assignment,
-    held fixed for the gradient). ``decay_every`` multiplies the learning rate by ``decay``. ``patience`` epochs without a better validation
-    loss end learning; the best epoch's weights are kept.
+    ``assignment``: ``sinkhorn`` (k = ``iterations``, blur ``delta`` times each pair's mean substitution cost) or
+    ``hungarian`` (the exact assignment, held fixed for the gradient). ``decay_every`` multiplies the learning rate by
+    ``decay``. ``patience`` epochs without a better validation loss end learning; the best epoch's weights are kept.
     """
 
     assignment: str = "sinkhorn"
@@ -56,12 +56,25 @@ class Learning:
 
 @dataclass(frozen=True)
 class Epoch:
-    """One line of the loss history. ``ordered`` is the share of validation triplets whose positive is nearer than the negative."""
+    """One line of the loss history. ``ordered`` is the share of validation triplets whose positive is nearer than the
+    negative.
+
+    The last two are None where no graphs are held out.
+    """
 
     epoch: int
     loss: float
-    validation: float
-    ordered: float
+    validation: float | None
+    ordered: float | None
+
+    @property
+    def judged(self) -> float:
+        """The loss that the best epoch is chosen by."""
+        return self.loss if self.validation is None else self.validation
+
+    def __str__(self) -> str:
+        text = f"loss {self.loss:.3f}"
+        return text if self.ordered is None else f"{text}, validation {self.validation:.3f}, ordered {self.ordered:.0%}"
 
 
 def learn(
@@ -79,17 +92,19 @@ def learn(
     state = _State(cost, optimizer, schedule, identity(train, options, cost.config()))
     if checkpoint is not None and checkpoint.exists():
         state.load(checkpoint)
-    with tqdm(total=options.epochs, initial=len(state.history), desc="learning costs", unit="epoch", disable=not progress) as bar:
+    with tqdm(
+        total=options.epochs, initial=len(state.history), desc="learning costs", unit="epoch", disable=not progress
+    ) as bar:
         for epoch in range(len(state.history), options.epochs):
             if state.finished(options.patience):
                 break
             loss = _epoch(cost, train, triplets, optimizer, options, epoch)
             schedule.step()
-            seen, ordered = (loss, math.nan) if watch is None else _validate(cost, validation, watch, options)
-            state.add(Epoch(epoch, loss, seen, ordered))
+            seen = (None, None) if watch is None else _validate(cost, validation, watch, options)
+            state.add(Epoch(epoch, loss, *seen))
             if checkpoint is not None:
                 state.save(checkpoint)
-            bar.set_postfix_str(f"loss {loss:.3f}, validation {seen:.3f}, ordered {ordered:.0%}", refresh=False)
+            bar.set_postfix_str(str(state.history[-1]), refresh=False)
             bar.update()
     state.restore_best()
     return state.history
@@ -122,7 +137,9 @@ def _epoch(
 def _distances(
     cost: LearnedCost, graphs: Pack, anchor: Tensor, positive: Tensor, negative: Tensor, options: Learning
 ) -> tuple[Tensor, Tensor]:
-    """Distances anchor-positive and anchor-negative, per node of the pair, so that the margin fits graphs of every size."""
+    """Distances anchor-positive and anchor-negative, per node of the pair, so that the margin fits graphs of every
+    size.
+    """
     device = graphs.ptr.device
     used, where = torch.cat([anchor, positive, negative]).unique(return_inverse=True)
     nodes = cost.nodes(graphs.select(used.to(device)))
@@ -157,8 +174,8 @@ def _validate(
     assert validation is not None
     validation = validation.to(next(cost.network.parameters()).device)
     loss = ordered = 0.0
-    for parts in zip(*(t.split(256) for t in watch), strict=True):
-        near, far = _distances(cost, validation, *parts, options)
+    for a, p, n in zip(*(t.split(256) for t in watch), strict=True):
+        near, far = _distances(cost, validation, a, p, n, options)
         loss += float(F.relu(near - far + options.margin).sum())
         ordered += float((near < far).sum())
     return loss / watch[0].numel(), ordered / watch[0].numel()
@@ -166,7 +183,9 @@ def _validate(
 
 def identity(train: Pack, options: Learning, config: dict) -> str:
     """Tells what is being learned from what, so that a checkpoint is never continued on something else."""
-    settings = hashlib.blake2b(json.dumps([asdict(options), config], sort_keys=True).encode(), digest_size=16).hexdigest()
+    settings = hashlib.blake2b(
+        json.dumps([asdict(options), config], sort_keys=True).encode(), digest_size=16
+    ).hexdigest()
     return settings + digest(train.ptr, train.edge_index, train.y, *train.node.values(), *train.edge.values())
 
 
@@ -193,12 +212,14 @@ class _State:
         """Epochs since the lowest validation loss; the first of equals counts."""
         if not self.history:
             return 0
-        losses = [e.validation for e in self.history]
+        losses = [e.judged for e in self.history]
         return len(losses) - 1 - losses.index(min(losses))
 
     def finished(self, patience: int) -> bool:
-        """No better epoch for a long time, or none possible: every triplet, seen or not, is in order by the whole margin."""
-        perfect = bool(self.history) and self.history[-1].loss == self.history[-1].validation == 0
+        """No better epoch for a long time, or none possible: every triplet, seen or not, is in order by the whole
+        margin.
+        """
+        perfect = bool(self.history) and self.history[-1].loss == self.history[-1].judged == 0
         return perfect or self.since_best() >= patience
 
     def restore_best(self) -> None:
@@ -217,7 +238,8 @@ class _State:
         tensors, header = read_tensors(path, "epic-learning/1")
         if header["identity"] != self.identity:
             raise InputError(
-                f"the checkpoint {path} belongs to other graphs or settings: delete it to start anew, or choose another path"
+                f"the checkpoint {path} belongs to other graphs or settings: delete it to start anew, "
+                "or choose another path"
             )
         self.network.load_state_dict({k[4:]: v for k, v in tensors.items() if k.startswith("now.")})
         self.best = {k[5:]: v for k, v in tensors.items() if k.startswith("best.")}
@@ -228,5 +250,10 @@ class _State:
                 slots.setdefault(int(index), {})[name] = value
         self.optimizer.load_state_dict({"state": slots, "param_groups": self.optimizer.state_dict()["param_groups"]})
         self.history = [Epoch(**e) for e in header["history"]]
-        for _ in self.history:  # StepLR is a pure function of the number of steps
-            self.schedule.step()
+        # StepLR is a pure function of the number of epochs.
+        state = self.schedule.state_dict()
+        rate = self.optimizer.param_groups[0]["initial_lr"] * state["gamma"] ** (
+            len(self.history) // state["step_size"]
+        )
+        self.schedule.load_state_dict({**state, "last_epoch": len(self.history), "_last_lr": [rate]})
+        self.optimizer.param_groups[0]["lr"] = rate

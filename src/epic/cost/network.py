@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from epic.errors import InputError, choose
-from epic.pack import Pack
+from epic.pack import Pack, matrix
 
 BACKBONES = ("gin", "gcn")
 
@@ -24,7 +24,7 @@ class Columns:
     @staticmethod
     def of(value: Tensor, what: str) -> Columns:
         """Read the kind and the width, or the number of categories, off a feature matrix."""
-        value = value.reshape(value.shape[0], -1)
+        value = matrix(value)
         if value.is_floating_point() or value.dtype == torch.bool:
             return Columns("float", (value.shape[1],))
         if value.numel() == 0:
@@ -35,7 +35,13 @@ class Columns:
 
 
 class Encoder(nn.Module):
-    """Turn a feature matrix into vectors. Categories never seen in learning share one vector, the last of their table."""
+    """Turn a feature matrix into vectors.
+
+    Categories never seen in learning share one vector, the last of their table.
+    """
+
+    first: Tensor
+    last: Tensor
 
     def __init__(self, columns: Columns, width: int) -> None:
         super().__init__()
@@ -50,7 +56,7 @@ class Encoder(nn.Module):
             self.register_buffer("first", torch.cat([ends.new_zeros(1), ends[:-1]]), persistent=False)
 
     def forward(self, value: Tensor, what: str) -> Tensor:
-        value = value.reshape(value.shape[0], -1)
+        value = matrix(value)
         width = self.columns.sizes[0] if self.linear is not None else len(self.columns.sizes)
         floats = value.is_floating_point() or value.dtype == torch.bool
         if value.shape[1] != width or floats != (self.linear is not None):
@@ -95,12 +101,19 @@ class CostNetwork(nn.Module):
     """Node embeddings (all layers side by side) and the price of deleting or inserting each node, at least ``floor``."""
 
     def __init__(
-        self, nodes: Columns, edges: Columns | None, backbone: str = "gin", width: int = 32, layers: int = 3, floor: float = 0.1
+        self,
+        nodes: Columns,
+        edges: Columns | None,
+        backbone: str = "gin",
+        width: int = 32,
+        layers: int = 3,
+        floor: float = 0.1,
     ) -> None:
         super().__init__()
         choose(backbone, BACKBONES, "backbone")
         self.nodes, self.backbone, self.floor = nodes, backbone, floor
         self.encode = Encoder(nodes, width)
+        self.edges = edges
         self.layers = nn.ModuleList(Layer(backbone, width, edges) for _ in range(layers))
         self.price = nn.Sequential(nn.Linear(width * layers, width), nn.ReLU(), nn.Linear(width, 1))
 
@@ -113,7 +126,7 @@ class CostNetwork(nn.Module):
         else:
             h = self.encode(p.x, "x")
         edge_attr = p.edge_attr
-        if self.layers[0].edges is not None and edge_attr is None:
+        if self.edges is not None and edge_attr is None:
             raise InputError("the graphs have no edge_attr, but the cost was learned on graphs that have")
         scale = None
         if self.backbone == "gcn":

@@ -6,15 +6,16 @@ import torch
 from torch import Tensor
 
 from epic.errors import InputError
+from epic.pack import matrix
 from epic.partners import Partners, chances
 
 
 class Triplets:
     """Draws triplets from labels.
 
-    Class indices: the positive shares the anchor's class. One-hot or soft rows: the class is the largest entry. 0/1 tasks with NaN for missing: one
-    task is drawn for each anchor among those where it has a label and both sides exist. Real values: of two random graphs, the one
-    nearer in value is the positive.
+    Class indices: the positive shares the anchor's class. One-hot or soft rows: the class is the largest entry. 0/1
+    tasks with NaN for missing: one task is drawn for each anchor among those where it has a label and both sides exist.
+    Real values: of two random graphs, the one nearer in value is the positive.
     """
 
     def __init__(self, y: Tensor) -> None:
@@ -64,13 +65,18 @@ class Triplets:
 
 def _read(y: Tensor) -> tuple[str, Tensor]:
     """Kind of labels and a matrix ``[graphs, tasks]``: classes (-1 for missing), or real values."""
-    rows = y.reshape(y.shape[0], -1)
+    rows = matrix(y)
     if not rows.is_floating_point():
         return "class", rows.long()
     filled = torch.where(torch.isnan(rows), 0.0, rows)
     binary = bool(((filled == 0) | (filled == 1)).all())
     missing = bool(torch.isnan(rows).any())
-    if rows.shape[1] > 1 and not missing and bool((rows >= 0).all()) and torch.allclose(rows.sum(1), torch.ones(len(rows))):
+    if (
+        rows.shape[1] > 1
+        and not missing
+        and bool((rows >= 0).all())
+        and torch.allclose(rows.sum(1), torch.ones(len(rows)))
+    ):
         return "class", rows.argmax(1, keepdim=True)
     if binary:
         return "class", torch.where(torch.isnan(rows), -1.0, rows).long()

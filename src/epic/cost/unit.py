@@ -6,14 +6,15 @@ import torch
 from torch import Tensor
 
 from epic.cost.base import Cost, NodeCosts
-from epic.pack import Pack
+from epic.pack import Pack, matrix
 
 
 class UnitCost(Cost):
-    """Every deletion and insertion costs 1, and so does a substitution of unequal nodes; between equal nodes it is free.
+    """Every deletion and insertion costs 1, and so does a substitution of unequal nodes; between equal nodes it is
+    free.
 
-    Nodes are equal if their features are, or their degrees where graphs have no ``x``. Edges are not priced: this is a lower bound of
-    the edit distance that also counts edge edits.
+    Nodes are equal if their features are, or their degrees where graphs have no ``x``. Edges are not priced: this is a
+    lower bound of the edit distance that also counts edge edits.
 
     >>> from torch_geometric.data import Data
     >>> g = Data(x=torch.tensor([[1.0], [2.0]]), edge_index=torch.tensor([[0, 1], [1, 0]]))
@@ -38,11 +39,9 @@ def _codes(x: Tensor) -> Tensor:
 
     Different rows collide with probability about 2^-64.
     """
-    rows = x.reshape(x.shape[0], -1)
-    if rows.is_floating_point():
-        bits = (rows.double() + 0.0).view(torch.int64)  # + 0.0 turns -0.0 into 0.0
-    else:
-        bits = rows.long()
+    rows = matrix(x)
+    # + 0.0 turns -0.0 into 0.0
+    bits = (rows.double() + 0.0).view(torch.int64) if rows.is_floating_point() else rows.long()
     mixer = torch.Generator().manual_seed(0x45504943)
     odd = torch.randint(-(2**63), 2**63 - 1, (2, rows.shape[1]), generator=mixer).to(x.device) | 1
     mixed = (bits + 1) * odd[0]

@@ -13,8 +13,11 @@ HEADS = (4, 5, 6, 7)
 TAILS = (2, 10)
 
 
-def lollipop(count: int, heads: tuple[int, ...] = HEADS, tails: tuple[int, int] = TAILS, seed: Seed = None) -> list[Data]:
-    """Random (m, n)-lollipop graphs, classes in turn: ``y`` is the place of m in ``heads``, n is drawn from ``tails[0]..tails[1]``.
+def lollipop(
+    count: int, heads: tuple[int, ...] = HEADS, tails: tuple[int, int] = TAILS, seed: Seed = None
+) -> list[Data]:
+    """Random (m, n)-lollipop graphs, classes in turn: ``y`` is the place of m in ``heads``, n is drawn from
+    ``tails[0]..tails[1]``.
 
     Graphs have no ``x``: structure is all there is. ``head`` marks the nodes of the head.
     """

@@ -23,7 +23,8 @@ class Split:
 def stratified_split(y: Tensor, train: float = 0.7, validation: float = 0.1, seed: int = 0) -> Split:
     """Split each class alike after a seeded shuffle; what is left is test.
 
-    The cuts are ``int(share * n)`` of each class, as the paper's printed accuracies show: the default leaves 823 test graphs of NCI1's 4110.
+    The cuts are ``int(share * n)`` of each class, as the paper's printed accuracies show: the default leaves 823 test
+    graphs of NCI1's 4110.
     """
     if not (0 < train < 1 and 0 <= validation < 1 and train + validation < 1):
         raise InputError(f"shares train={train}, validation={validation} must be positive and leave something to test")

@@ -16,9 +16,9 @@ from epic.pack import Pack, offsets
 def read_tu(folder: str | Path, name: str) -> Pack:
     """Read ``<folder>/<name>/raw/<name>_*.txt``, or ``<folder>/<name>_*.txt``, as they are published.
 
-    ``x`` and ``edge_attr`` are one-hot node and edge labels, absent where the set has none (node attributes are left aside, as in the paper). Labels become
-    0, 1, ... in rising order. Repeated edges are merged and self-loops dropped; node counts come from the graph indicator, so
-    isolated nodes stay.
+    ``x`` and ``edge_attr`` are one-hot node and edge labels, absent where the set has none (node attributes are left
+    aside, as in the paper). Labels become 0, 1, ... in rising order. Repeated edges are merged and self-loops dropped;
+    node counts come from the graph indicator, so isolated nodes stay.
     """
     root = next((p for p in (Path(folder) / name / "raw", Path(folder)) if (p / f"{name}_A.txt").is_file()), None)
     if root is None:

@@ -5,7 +5,8 @@ Algorithm 1 of the paper edits step by step. Which graph it arrives at depends o
 - nodes: source nodes whose operation is not done, then target nodes whose operation is done;
 - edges: source edges with an endpoint not done and none deleted, then target edges with both endpoints done.
 
-A substituted node is one place that changes clothes, so a source edge that outlives one of its endpoints hangs on the endpoint's replacement.
+A substituted node is one place that changes clothes, so a source edge that outlives one of its endpoints hangs on the
+endpoint's replacement.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ from epic.pack import Pack, offsets, ranges
 
 @dataclass(frozen=True)
 class Intermediate:
-    """Graphs half-way. ``source_node`` and ``target_node`` are places in ``Matches.source`` and ``.target`` of each node, -1 where none."""
+    """Graphs half-way.
+
+    ``source_node`` and ``target_node`` are places in ``Matches.source`` and ``.target`` of each node, -1 where none.
+    """
 
     graphs: Pack
     source_node: Tensor
@@ -33,9 +37,9 @@ def intermediate(
 ) -> Intermediate:
     """The graphs in which the marked operations are done, one for each pair ``i[p]``, ``j[p]`` of ``graphs``.
 
-    ``done_source`` runs along ``matches.source`` and marks nodes that have been substituted or deleted, ``done_target`` along ``matches.target``
-    nodes that have been inserted or have replaced a node; for a substitution both sides are marked. Nodes and edges keep the
-    order of their end of the path, source first.
+    ``done_source`` runs along ``matches.source`` and marks nodes that have been substituted or deleted, ``done_target``
+    along ``matches.target`` nodes that have been inserted or have replaced a node; for a substitution both sides are
+    marked. Nodes and edges keep the order of their end of the path, source first.
     """
     stays = ~done_source
     size_s, size_t = _count(stays, matches.source_ptr), _count(done_target, matches.target_ptr)
@@ -72,13 +76,17 @@ def intermediate(
         {k: v.index_select(0, node_at) for k, v in graphs.node.items()},
         {k: v.index_select(0, edge_at) for k, v in graphs.edge.items()},
     )
-    return Intermediate(made, torch.cat([keep_s, matches.origin[keep_t]])[node_order], torch.cat(
-        [torch.full_like(keep_s, -1), keep_t]
-    )[node_order])
+    return Intermediate(
+        made,
+        torch.cat([keep_s, matches.origin[keep_t]])[node_order],
+        torch.cat([torch.full_like(keep_s, -1), keep_t])[node_order],
+    )
 
 
 def _edges(graphs: Pack, index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Edges of the graphs ``index``: their places, their ends counted along ``ptr``, and which graph of ``index`` each belongs to."""
+    """Edges of the graphs ``index``: their places, their ends counted along ``ptr``, and which graph of ``index`` each
+    belongs to.
+    """
     count = graphs.edge_ptr.diff()[index]
     at = ranges(graphs.edge_ptr[index], count)
     owner = _owner(offsets(count))
@@ -103,4 +111,3 @@ def merge(first: Tensor, second: Tensor) -> Tensor:
     """Permutation that turns [all of the first lists, all of the second lists] into [first, second] pair by pair."""
     starts = torch.stack([first.cumsum(0) - first, first.sum() + second.cumsum(0) - second], dim=1)
     return ranges(starts.flatten(), torch.stack([first, second], dim=1).flatten())
-

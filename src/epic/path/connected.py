@@ -1,7 +1,8 @@
 """Orders that keep every graph of a path connected.
 
-Whether one exists is a search over subsets of operations. Each pair is searched depth first, trying random next operations, remembering
-dead ends, and giving up after a number of looks. Sets of nodes are the bits of an integer, so that a look at one graph takes microseconds.
+Whether one exists is a search over subsets of operations. Each pair is searched depth first, trying random next
+operations, remembering dead ends, and giving up after a number of looks. Sets of nodes are the bits of an integer, so
+that a look at one graph takes microseconds.
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ LOOKS = 20_000
 
 
 class _Pair:
-    """Operations as bits: bit t is operation t. Neighbours in the source and in the target are masks over operations."""
+    """Operations as bits: bit t is operation t.
 
-    def __init__(self, kinds: list[str], source_edges: list[tuple[int, int]], target_edges: list[tuple[int, int]]) -> None:
+    Neighbours in the source and in the target are masks over operations.
+    """
+
+    def __init__(
+        self, kinds: list[str], source_edges: list[tuple[int, int]], target_edges: list[tuple[int, int]]
+    ) -> None:
         self.count = len(kinds)
         self.everything = (1 << self.count) - 1
         self.deletions = sum(1 << t for t, k in enumerate(kinds) if k == "delete")
@@ -112,7 +118,9 @@ def connected_ranks(
             reasons.append("no such order exists" if complete else f"none was found in {LOOKS:,} looks")
             continue
         reasons.append(None)
-        rank[o] = torch.empty(len(order), dtype=torch.long).index_put(
-            (torch.tensor(order, dtype=torch.long),), torch.arange(len(order))
-        ).to(rank.device)
+        rank[o] = (
+            torch.empty(len(order), dtype=torch.long)
+            .index_put((torch.tensor(order, dtype=torch.long),), torch.arange(len(order)))
+            .to(rank.device)
+        )
     return rank, reasons

@@ -45,8 +45,9 @@ _PAIR = torch.tensor([0]), torch.tensor([1])  # source and target in the pack of
 class EditPath:
     """The way from one graph to another, one node operation a step.
 
-    ``len(path)`` counts operations; ``path[k]`` is the graph after k of them, for k from 0 (the source) to ``len(path)`` (the target). Iterating yields all
-    of these graphs. Make one with :func:`epic.edit_path` or ``EPIC.path``.
+    ``len(path)`` counts operations; ``path[k]`` is the graph after k of them, for k from 0 (the source) to
+    ``len(path)`` (the target). Iterating yields all of these graphs. Make one with :func:`epic.edit_path` or
+    ``EPIC.path``.
     """
 
     def __init__(
@@ -69,7 +70,8 @@ class EditPath:
         kinds = [op.kind for op in self.operations]
         parts = ", ".join(f"{kinds.count(k)} {k}" for k in ("substitute", "delete", "insert"))
         return (
-            f"EditPath({int(self._ends.sizes[0])} -> {int(self._ends.sizes[1])} nodes, {len(self)} operations: {parts}; "
+            f"EditPath({int(self._ends.sizes[0])} -> {int(self._ends.sizes[1])} nodes, "
+            f"{len(self)} operations: {parts}; "
             f"distance {self.distance:.3f}, order {self.order})"
         )
 
@@ -113,11 +115,15 @@ class EditPath:
     def _step(self, k: int) -> int:
         count = len(self)
         if not -count - 1 <= k <= count:
-            raise IndexError(f"step {k} of a path with {count} operations: steps run from 0 (source) to {count} (target)")
+            raise IndexError(
+                f"step {k} of a path with {count} operations: steps run from 0 (source) to {count} (target)"
+            )
         return k if k >= 0 else k + count + 1
 
     def plot(self, steps: int = 6, path: str | Path | None = None) -> Any:
-        """Draw ``steps`` graphs of the path side by side with matplotlib; returns the figure, and saves it if ``path`` is given."""
+        """Draw ``steps`` graphs of the path side by side with matplotlib; returns the figure, and saves it if ``path``
+        is given.
+        """
         from epic.view.strip import strip
 
         figure = strip(self, steps)
@@ -133,12 +139,18 @@ def _operation(source: int, target: int, cost: float) -> Operation:
 
 @torch.no_grad()
 def edit_path(
-    source: Data, target: Data, cost: Cost | None = None, order: str = "random", seed: Seed = None, classes: int | None = None
+    source: Data,
+    target: Data,
+    cost: Cost | None = None,
+    order: str = "random",
+    seed: Seed = None,
+    classes: int | None = None,
 ) -> EditPath:
     """The cheapest edit path between two graphs under ``cost`` (by default, counted operations).
 
-    ``order`` is ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no such order is found, a warning says
-    so and the order is random). ``classes`` is needed for soft labels only if the larger class index of the two graphs is not the last.
+    ``order`` is ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no
+    such order is found, a warning says so and the order is random). ``classes`` is needed for soft labels only if the
+    larger class index of the two graphs is not the last.
     """
     cost = UnitCost() if cost is None else cost
     one, other = _single(source, "source"), _single(target, "target")
@@ -166,7 +178,9 @@ def check_same_features(one: Pack, other: Pack) -> None:
         if (mine is None) != (theirs is None):
             raise InputError(f"one graph has {key} and the other has not: give both or neither")
         if mine is not None and theirs is not None and mine.shape[1:] != theirs.shape[1:]:
-            raise InputError(f"{key} has width {list(mine.shape[1:])} in one graph and {list(theirs.shape[1:])} in the other")
+            raise InputError(
+                f"{key} has width {list(mine.shape[1:])} in one graph and {list(theirs.shape[1:])} in the other"
+            )
 
 
 def _single(graph: Graphs, what: str) -> Pack:

@@ -7,20 +7,21 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from epic.errors import InputError
+from epic.pack import matrix
 
 
 def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
     """Float rows ``[B, C]`` from any kind of labels.
 
-    Class indices become one-hot over ``classes``. Rows that are one-hot, soft, 0/1 tasks (NaN where missing) or real values stay what they are;
-    single real values become one column.
+    Class indices become one-hot over ``classes``. Rows that are one-hot, soft, 0/1 tasks (NaN where missing) or real
+    values stay what they are; single real values become one column.
 
     >>> soft_labels(torch.tensor([0, 2]), 3).tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     >>> soft_labels(torch.tensor([0.5, -1.0])).tolist()
     [[0.5], [-1.0]]
     """
-    rows = y.reshape(y.shape[0], -1)
+    rows = matrix(y)
     if rows.is_floating_point():
         return rows if rows.dtype == torch.double else rows.float()
     if rows.shape[1] > 1:
@@ -31,7 +32,9 @@ def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
     if classes is None:
         raise InputError("the number of classes is not known: call fit(dataset) first, or pass classes=")
     if index.numel() and int(index.max()) >= classes:
-        raise InputError(f"class index {int(index.max())} but only {classes} classes: pass classes={int(index.max()) + 1}")
+        raise InputError(
+            f"class index {int(index.max())} but only {classes} classes: pass classes={int(index.max()) + 1}"
+        )
     return F.one_hot(index, classes).float()
 
 

@@ -18,10 +18,12 @@ ORDERS = ("random", "bfs", "connected")
 def ranks(
     order: str, ops: Operations, graphs: Pack, i: Tensor, j: Tensor, matches: Matches, generator: torch.Generator
 ) -> tuple[Tensor, list[str | None]]:
-    """Position of each operation in the path of its pair ``i[p]``, ``j[p]``, and for each pair why the asked order could not be had (None if it could).
+    """Position of each operation in the path of its pair ``i[p]``, ``j[p]``, and for each pair why the asked order
+    could not be had (None if it could).
 
-    ``random``: all orders alike. ``bfs``: along a breadth-first search of the target from a random root; deletions, which have no place in the
-    target, fall at random. ``connected``: a random order in which every graph on the way is connected.
+    ``random``: all orders alike. ``bfs``: along a breadth-first search of the target from a random root; deletions,
+    which have no place in the target, fall at random. ``connected``: a random order in which every graph on the way is
+    connected.
     """
     choose(order, ORDERS, "order")
     fine: list[str | None] = [None] * i.numel()
@@ -40,9 +42,11 @@ def ranks(
 
 
 def breadth_first(graphs: Pack, generator: torch.Generator) -> Tensor:
-    """Place of each node in a breadth-first search of its graph, edges taken both ways, all graphs level by level together.
+    """Place of each node in a breadth-first search of its graph, edges taken both ways, all graphs level by level
+    together.
 
-    Roots and the order of siblings are random; where a component is exhausted, the search starts again at a random node.
+    Roots and the order of siblings are random; where a component is exhausted, the search starts again at a random
+    node.
     """
     nodes, device = graphs.num_nodes, graphs.ptr.device
     owner, chance = graphs.graph_of_node, chances(nodes, generator).to(device)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def union_layout(path: EditPath, rounds: int = 300) -> tuple[dict[int, int], dict[int, int], np.ndarray]:
     """Places of source and target nodes in a drawing of both graphs laid over each other.
 
-    A substituted pair shares one place. Returns the place of each source node, of each target node, and coordinates in [0, 1].
-    Springs (Fruchterman and Reingold 1991) from a circle, so that the same path always looks the same.
+    A substituted pair shares one place. Returns the place of each source node, of each target node, and coordinates in
+    [0, 1]. Springs (Fruchterman and Reingold 1991) from a circle, so that the same path always looks the same.
     """
     source, target = path.source, path.target
     place_s = {u: u for u in range(source.num_nodes)}

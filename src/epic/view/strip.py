@@ -21,8 +21,9 @@ OUTLINE = {"source": "#444444", "substituted": "#0072B2", "inserted": "#009E73"}
 def strip(path: EditPath, steps: int = 6) -> Any:
     """Draw ``steps`` graphs of a path, evenly spread from source to target.
 
-    Nodes keep their place. Fill is the node's label (the largest entry of ``x``); the outline tells what became of it: grey, still as in the source; blue, substituted;
-    green, inserted. Under each graph stand the step, the share of cost spent, and the soft label.
+    Nodes keep their place. Fill is the node's label (the largest entry of ``x``); the outline tells what became of it:
+    grey, still as in the source; blue, substituted; green, inserted. Under each graph stand the step, the share of cost
+    spent, and the soft label.
     """
     if steps < 2:
         raise InputError(f"steps must be at least 2 (source and target), got {steps}")
@@ -41,10 +42,10 @@ def strip(path: EditPath, steps: int = 6) -> Any:
         ]
         xy = at[places].reshape(-1, 2)
         edges = graph.edge_index.T.tolist()
-        axes.add_collection(LineCollection([(xy[a], xy[b]) for a, b in edges], colors="#888888", linewidths=1.0, zorder=1))
-        axes.scatter(
-            *xy.T, s=70, c=_fill(graph), edgecolors=_outline(graph), linewidths=1.8, zorder=2
+        axes.add_collection(
+            LineCollection([(xy[a], xy[b]) for a, b in edges], colors="#888888", linewidths=1.0, zorder=1)
         )
+        axes.scatter(xy[:, 0], xy[:, 1], s=70, c=_fill(graph), edgecolors=_outline(graph), linewidths=1.8, zorder=2)
         axes.set_title(_title(k, len(path)), fontsize=9)
         axes.set_xlabel(_caption(path, k), fontsize=8)
         axes.set_xlim(-0.08, 1.08)

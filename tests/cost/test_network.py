@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Batch
+from torch_geometric.nn import GCNConv, GINEConv
+
+from epic.cost.network import Columns, Encoder, Layer
+from epic.pack import pack
+from tests.graphs import random_graph
+
+
+def batch(edge_width):
+    rng = np.random.default_rng(0)
+    graphs = [random_graph(rng, n, edge_width=edge_width) for n in (4, 6)]
+    return pack(graphs), Batch.from_data_list(graphs)
+
+
+def test_gin_layer_equals_pygs():
+    packed, data = batch(3)
+    layer = Layer("gin", 5, Columns("float", (3,))).eval()
+    with torch.no_grad():
+        layer.eps.fill_(0.3)
+    conv = GINEConv(layer.update, eps=0.3, edge_dim=3)
+    conv.lin.load_state_dict(layer.edges.linear.state_dict())
+    conv.eval()
+    h = torch.randn(10, 5)
+    expected = layer.norm(conv(h, data.edge_index, data.edge_attr))
+    assert torch.allclose(layer(h, packed.edge_index, packed.edge_attr, None), expected, atol=1e-5)
+
+
+def test_gcn_layer_equals_pygs():
+    packed, data = batch(None)
+    layer = Layer("gcn", 5, None).eval()
+    conv = GCNConv(5, 5)
+    conv.lin.weight.data, conv.bias.data = layer.update.weight.data, torch.zeros(5)
+    h = torch.randn(10, 5)
+    with torch.no_grad():
+        layer.update.bias.zero_()
+    scale = (packed.degree(1).float() + 1).rsqrt()[:, None]
+    assert torch.allclose(layer(h, packed.edge_index, None, scale), layer.norm(conv(h, data.edge_index)), atol=1e-5)
+
+
+def test_integer_columns_have_a_table_each():
+    encoder = Encoder(Columns("int", (3, 2)), 4)
+    table = encoder.table.weight
+    out = encoder(torch.tensor([[2, 1], [7, 9]]), "x")
+    assert torch.equal(out[0], table[2] + table[4 + 1])
+    assert torch.equal(out[1], table[3] + table[4 + 2])  # both unseen: the last row of each table
+
+
+def test_columns_of_features():
+    assert Columns.of(torch.tensor([[0, 4], [2, 1]]), "x") == Columns("int", (3, 5))
+    assert Columns.of(torch.rand(3), "x") == Columns("float", (1,))
+    with pytest.raises(ValueError, match="holds -1"):
+        Columns.of(torch.tensor([[-1]]), "x")

@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+import torch
+from torch_geometric.data import Batch, Data
+
+from epic import InputError
+from epic.pack import join, pack
+from tests.graphs import random_graph
+
+
+def some(kind="float", count=6, edge_width=2):
+    rng = np.random.default_rng(0)
+    return [random_graph(rng, n, x=kind, edge_width=edge_width, y=[n % 3]) for n in (4, 1, 0, 7, 3, 5)[:count]]
+
+
+def same(a: Data, b: Data) -> None:
+    assert a.num_nodes == b.num_nodes
+    for key in ("x", "edge_index", "edge_attr", "y"):
+        assert (a.get(key) is None) == (b.get(key) is None)
+        if a.get(key) is not None:
+            assert torch.equal(a[key], b[key]), key
+
+
+@pytest.mark.parametrize(("kind", "edge_width"), [("float", 2), ("int", 0), (None, None), ("onehot", 1)])
+def test_graphs_come_back_whole_through_every_form(kind, edge_width):
+    graphs = some(kind, edge_width=edge_width)
+    packed = pack(graphs)
+    again = pack(Batch.from_data_list(graphs))
+    for form in (packed, again, join([packed.select(torch.tensor([0, 1])), packed.select(torch.arange(2, 6))])):
+        for g, original in enumerate(graphs):
+            same(form.graph(g), original)
+    for got, original in zip(packed.to_batch().to_data_list(), graphs, strict=True):
+        same(got, original)
+    assert packed.to_batch().num_graphs == 6
+
+
+def test_select_repeats_and_reorders():
+    graphs = some()
+    picked = pack(graphs).select(torch.tensor([3, 0, 3]))
+    for g, original in enumerate((3, 0, 3)):
+        same(picked.graph(g), graphs[original])
+
+
+def test_edges_shuffled_across_graphs_are_sorted_back():
+    batch = Batch.from_data_list(some())
+    mix = torch.randperm(batch.edge_index.shape[1])
+    batch.edge_index, batch.edge_attr = batch.edge_index[:, mix], batch.edge_attr[mix]
+    packed = pack(batch)
+    whole = pack(some())
+    assert torch.equal(packed.edge_ptr, whole.edge_ptr)
+    key = lambda p: sorted(zip(*p.edge_index.tolist(), *p.edge_attr.T.tolist(), strict=True))  # noqa: E731
+    assert key(packed) == key(whole)
+
+
+def test_other_attributes_find_their_room():
+    g = Data(
+        x=torch.ones(3, 1), edge_index=torch.tensor([[0], [1]]), pos=torch.rand(3, 2), smiles="CCO", z=torch.arange(3)
+    )
+    packed = pack([g, g])
+    assert set(packed.node) == {"x", "pos", "z"}
+    assert set(pack(Batch.from_data_list([g, g])).node) == {"x", "pos", "z"}
+
+
+BAD = [
+    ([], "there are no graphs"),
+    ("NCI1", "expected PyG graphs"),
+    ([3], "graph 0 is a int"),
+    ([Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [2]]))], "edge 0 -> 2, but its nodes are 0 .. 1"),
+    ([Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0.0], [1.0]]))], "must be integers"),
+    (
+        [
+            Data(x=torch.ones(2, 1), edge_index=torch.zeros(2, 0).long()),
+            Data(x=torch.ones(2, 3), edge_index=torch.zeros(2, 0).long()),
+        ],
+        r"x of graph 1 has width \[3\], graph 0 has \[1\]",
+    ),
+    ([Data(x=torch.tensor([[1.0], [torch.nan]]), edge_index=torch.zeros(2, 0).long())], r"NaN or infinity \(row 1\)"),
+    (
+        [
+            Data(x=torch.ones(1, 1), edge_index=torch.zeros(2, 0).long(), y=torch.tensor([1])),
+            Data(x=torch.ones(1, 1), edge_index=torch.zeros(2, 0).long()),
+        ],
+        "graph 1 has no label y",
+    ),
+]
+
+
+@pytest.mark.parametrize(("graphs", "message"), BAD)
+def test_bad_graphs_are_refused_with_the_value(graphs, message):
+    with pytest.raises(InputError, match=message):
+        pack(graphs)
+
+
+def test_an_edge_into_the_next_graph_is_found():
+    """Its index is in range of the whole, so only a check for each graph sees it."""
+    a = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [3]]))
+    b = Data(x=torch.ones(9, 1), edge_index=torch.tensor([[0], [1]]))
+    with pytest.raises(InputError, match="graph 0 has the edge 0 -> 3"):
+        pack([a, b])
+
+
+def test_a_batch_with_labels_laid_flat_is_understood():
+    graphs = [
+        Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]), y=torch.tensor([0.2, 0.8])) for _ in range(3)
+    ]
+    assert pack(Batch.from_data_list(graphs)).y.shape == (3, 2)
