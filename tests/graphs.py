@@ -17,7 +17,7 @@ def random_graph(
     edge_width: int | None = 2,
     y: object = None,
 ) -> Data:
-    """Any graph: ``x`` is float, int, onehot or None; ``edge_width`` None for no edge attributes, 0 for a flat vector."""
+    """Any graph: ``x`` is float, int, onehot or None; ``edge_width`` None for none, 0 for a flat vector."""
     a = rng.random((nodes, nodes)) < density
     if not loops:
         np.fill_diagonal(a, False)

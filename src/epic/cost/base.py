@@ -1,4 +1,4 @@
-"""The one interface of all costs, and what every cost can do with it: distances, matrices of them, nearest neighbours."""
+"""The one interface of all costs, and what every cost can do with it: distances, matrices, nearest neighbours."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ class Cost(ABC):
         )
 
     def blocks(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor, area: int = AREA) -> Iterator[PairCosts]:
-        """Costs of any number of pairs, in padded groups of similar size whose memory is bounded by ``area`` entries."""
+        """Costs of any number of pairs, in padded groups of similar size of at most ``area`` entries."""
         for group in buckets(a.ptr.diff()[i], b.ptr.diff()[j], area):
             yield self.pair_costs(a, b, i[group], j[group], group)
 

@@ -1,4 +1,4 @@
-"""The network behind learned costs: a message-passing encoder of nodes and a positive price for losing or gaining each."""
+"""The network behind learned costs: an encoder of nodes, and a positive price for losing or gaining each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BACKBONES = ("gin", "gcn")
 
 @dataclass(frozen=True)
 class Columns:
-    """What a feature matrix holds: ``float`` columns, ``int`` categories (one table a column), ``degree`` or nothing."""
+    """What a feature matrix holds: ``float`` columns, ``int`` categories (a table a column), or ``degree``."""
 
     kind: str
     sizes: tuple[int, ...] = ()
@@ -98,7 +98,7 @@ class Layer(nn.Module):
 
 
 class CostNetwork(nn.Module):
-    """Node embeddings (all layers side by side) and the price of deleting or inserting each node, at least ``floor``."""
+    """Node embeddings (all layers side by side) and what losing or gaining each node costs, at least ``floor``."""
 
     def __init__(
         self,

@@ -45,7 +45,7 @@ def count_classes(y: Tensor) -> int | None:
 
 
 def mix(source: Tensor, target: Tensor, share: Tensor) -> Tensor:
-    """``(1 - share) * source + share * target`` by row, with the ends exact even where the other end is missing (NaN)."""
+    """``(1 - share) * source + share * target`` by row; the ends are exact even where the other is NaN."""
     w = share.to(source.dtype)[:, None]
     blend = (1 - w) * source + w * target
     return torch.where(w == 0, source, torch.where(w == 1, target, blend))

@@ -1,0 +1,270 @@
+"""Speed of the core on NCI1 pairs, one thread, each beside its rival in the same run.
+
+    python benchmarks/core.py                    # data from EPIC_DATA; appends to results/core.jsonl
+
+Every number is the median of interleaved rounds, so that a noisy machine slows all of them alike. Rivals that are not installed
+(POT, pygmtools: pip install 'epic-graph[bench]') are left out and named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from scipy.optimize import linear_sum_assignment
+from torch_geometric.data import Batch
+from torch_geometric.nn import GIN, global_add_pool
+
+from epic import EPIC, InputError, LearnedCost, __version__, edit_path
+from epic.assignment import sinkhorn
+from epic.assignment.buckets import buckets
+from epic.data import read_tu, stratified_split
+from epic.pack import pack
+
+PAIRS = 128
+
+
+def race(entries: dict[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
+    """Milliseconds per item of each entry, the median over interleaved rounds."""
+    seen: dict[str, list[float]] = {name: [] for name in entries}
+    for work, _ in entries.values():
+        work()
+    for _ in range(rounds):
+        for name, (work, items) in entries.items():
+            begin = time.perf_counter()
+            work()
+            seen[name].append((time.perf_counter() - begin) / items * 1e3)
+    return {name: statistics.median(times) for name, times in seen.items()}
+
+
+def show(title: str, times: dict[str, float], ours: str) -> None:
+    print(f"\n{title}")
+    for name, ms in times.items():
+        ratio = "" if name == ours else f"   {ms / times[ours]:7.1f} x ours"
+        print(f"  {name:<44}{ms:9.4f} ms {1e3 / ms:11.0f} /s{ratio}")
+
+
+def exact(cost: LearnedCost, graphs, i, j, rounds: int) -> dict[str, float]:
+    nodes = cost.measure(graphs)
+    gain = cost.gains(nodes, nodes)
+    ptr = nodes.ptr.tolist()
+    cells = [
+        gain(slice(ptr[a], ptr[a + 1]), slice(ptr[b], ptr[b + 1])) for a, b in zip(i.tolist(), j.tolist(), strict=True)
+    ]
+    d, h = nodes.deletion.numpy(), nodes.insertion.numpy()
+    prices = [(d[ptr[a] : ptr[a + 1]], h[ptr[b] : ptr[b + 1]]) for a, b in zip(i.tolist(), j.tolist(), strict=True)]
+    squares = []
+    for cell, (lost, won) in zip(cells, prices, strict=True):
+        n, m = cell.shape
+        full = np.zeros((n + m, n + m))
+        full[:n, :m] = cell + lost[:, None] + won
+        full[:n, m:] = np.where(np.eye(n, dtype=bool), lost[:, None], 1e6)
+        full[n:, :m] = np.where(np.eye(m, dtype=bool), won, 1e6)
+        squares.append(full)
+
+    def ours() -> float:
+        total = 0.0
+        for cell in cells:
+            clipped = np.minimum(cell, 0.0)
+            total += clipped[linear_sum_assignment(clipped)].sum()
+        return total
+
+    def theirs() -> float:
+        return sum(float(s[linear_sum_assignment(s)].sum()) for s in squares)
+
+    base = sum(float(lost.sum() + won.sum()) for lost, won in prices)
+    assert abs(base + ours() - theirs()) < 1e-6 * theirs()  # the same optimum
+    return race({"ours: reduced n x m": (ours, PAIRS), "scipy: full (n+m) x (n+m)": (theirs, PAIRS)}, rounds)
+
+
+def soft(
+    cost: LearnedCost, graphs, i, j, rounds: int, delta: float = 0.1, k: int = 10
+) -> tuple[dict[str, float], list[str]]:
+    """Forward and backward of the plan's cost, from given cost matrices."""
+    with torch.no_grad():
+        nodes = cost.nodes(graphs)
+        blocks = list(cost.blocks(nodes, nodes, i, j))
+        singles = [cost.pair_costs(nodes, nodes, i[p : p + 1], j[p : p + 1]) for p in range(PAIRS)]
+        blur = delta * float(torch.cat([s.substitution.flatten() for s in singles]).mean())
+
+    def leaves(block):
+        return [t.clone().requires_grad_() for t in (block.substitution, block.deletion, block.insertion)]
+
+    def batched() -> None:
+        for block in blocks:
+            sinkhorn(*leaves(block), blur, k, block.rows, block.columns).distance.sum().backward()
+
+    def one_by_one() -> None:
+        for single in singles:
+            sinkhorn(*leaves(single), blur, k).distance.sum().backward()
+
+    def log_domain() -> None:
+        for block in blocks:
+            S, d, h = leaves(block)
+            row = torch.arange(S.shape[1]) < block.rows[:, None]
+            column = torch.arange(S.shape[2]) < block.columns[:, None]
+            s = (-S / blur).masked_fill(~(row[:, :, None] & column[:, None, :]), -1e30)
+            g = torch.zeros_like(h)
+            for _ in range(k):
+                f = -torch.logsumexp(torch.cat([s + g[:, None, :], (-d / blur)[:, :, None]], 2), 2)
+                g = -torch.logsumexp(torch.cat([s + f[:, :, None], (-h / blur)[:, None, :]], 1), 1)
+            plan = torch.exp(s + f[:, :, None] + g[:, None, :])
+            total = (plan * S).sum() + (torch.exp(f - d / blur) * d).sum() + (torch.exp(g - h / blur) * h).sum()
+            total.backward()
+
+    entries: dict[str, tuple[Callable[[], object], int]] = {
+        "ours: batched": (batched, PAIRS),
+        "ours: one pair at a time": (one_by_one, PAIRS),
+        "log domain, batched, autograd": (log_domain, PAIRS),
+    }
+    missing = []
+    few = range(0, PAIRS, 8)  # the rivals are slow: every eighth pair
+
+    def square(p: int) -> torch.Tensor:
+        """The rivals have no deletion: they get the full (n+m) square with a finite wall."""
+        S, d, h = (t[0] for t in leaves(singles[p]))
+        wall = 20 * blur
+        top = torch.cat([S, torch.full((len(d), len(d)), wall).fill_diagonal_(0) + torch.diag(d)], 1)
+        low = torch.cat(
+            [torch.full((len(h), len(h)), wall).fill_diagonal_(0) + torch.diag(h), torch.zeros(len(h), len(d))], 1
+        )
+        return torch.cat([top, low])
+
+    try:
+        import ot
+
+        def pot() -> None:
+            for p in few:
+                C = square(p)
+                one = torch.ones(len(C)) / len(C)
+                (ot.bregman.sinkhorn_log(one, one, C, blur, numItermax=k, stopThr=0, warn=False) * C).sum().backward()
+
+        entries["POT: sinkhorn_log, full square"] = (pot, len(few))
+    except ImportError:
+        missing.append("POT")
+    try:
+        import pygmtools
+
+        pygmtools.set_backend("pytorch")
+
+        def pygm() -> None:
+            for p in few:
+                C = square(p)
+                (pygmtools.sinkhorn(-C, max_iter=2 * k, tau=blur) * C).sum().backward()
+
+        entries["pygmtools: sinkhorn, full square"] = (pygm, len(few))
+    except ImportError:
+        missing.append("pygmtools")
+    return race(entries, rounds), missing
+
+
+def augmentation(cost: LearnedCost, train, rounds: int) -> dict[str, float]:
+    """Augmented graphs in a training step, the slow reference, and the step itself (GIN, 5 x 64, batch 128)."""
+    graphs = [train.graph(g) for g in range(0, len(train), len(train) // 128)][:128]
+    batch = Batch.from_data_list(graphs)
+    augment = EPIC(cost, ratio=0.5, classes=2, seed=0, degree_features=False)
+    model = torch.nn.ModuleDict(
+        {"gin": GIN(batch.x.shape[1], 64, 5, norm="batch_norm"), "head": torch.nn.Linear(64, 2)}
+    )
+    optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+
+    def step() -> None:
+        optimizer.zero_grad()
+        out = model["head"](global_add_pool(model["gin"](batch.x, batch.edge_index), batch.batch))
+        F.cross_entropy(out, batch.y).backward()
+        optimizer.step()
+
+    def slow() -> None:
+        for g in range(0, 8, 2):
+            step_by_step(graphs[g], graphs[g + 1], cost)
+
+    return race(
+        {
+            "ours: augmented graph, embedding included": (lambda: augment(batch), 64),
+            "one operation at a time, on dictionaries": (slow, 4),
+            "one GIN training step, per graph": (step, 128),
+        },
+        rounds,
+    )
+
+
+def step_by_step(source, target, cost: LearnedCost) -> None:
+    """Algorithm 1 as printed: half of the path, one operation after the other, with a scan of the edges at each."""
+    path = edit_path(source, target, cost, seed=0)
+    edges = {(("s", u), ("s", v)): None for u, v in source.edge_index.T.tolist()}
+    goal = set(map(tuple, target.edge_index.T.tolist()))
+    nodes = {("s", u) for u in range(source.num_nodes)}
+    for op in path.operations[: len(path) // 2]:
+        old, new = ("s", op.source), ("t", op.target)
+        nodes.discard(old)
+        if op.kind == "delete":
+            edges = {e: a for e, a in edges.items() if old not in e}
+            continue
+        nodes.add(new)
+        edges = {(new if a == old else a, new if b == old else b): w for (a, b), w in edges.items()}
+        for other in nodes:
+            if other[0] == "t":
+                for a, b in ((new, other), (other, new)):
+                    if (a[1], b[1]) in goal:
+                        edges[a, b] = None
+                    else:
+                        edges.pop((a, b), None)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--data", default=os.environ.get("EPIC_DATA"), help="folder that holds tu/ (default: EPIC_DATA)"
+    )
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--out", type=Path, default=Path("results/core.jsonl"))
+    args = parser.parse_args()
+    if not args.data:
+        raise InputError("no data folder: pass --data or set EPIC_DATA")
+    torch.set_num_threads(1)
+    graphs = read_tu(Path(args.data) / "tu", "NCI1")
+    assert graphs.y is not None
+    train = graphs.select(stratified_split(graphs.y).train)
+    cost = LearnedCost().fit(train.select(torch.arange(0, len(train), 4)), epochs=4)
+    generator = torch.Generator().manual_seed(0)
+    pool = pack(train).select(torch.randperm(len(train), generator=generator)[: 2 * PAIRS])
+    i, j = torch.arange(PAIRS), torch.arange(PAIRS, 2 * PAIRS)
+    groups = [len(g) for g in buckets(pool.sizes[i], pool.sizes[j])]
+
+    exact_times = exact(cost, pool, i, j, args.rounds)
+    show("Exact assignment, per pair (costs given)", exact_times, "ours: reduced n x m")
+    soft_times, missing = soft(cost, pool, i, j, args.rounds)
+    show(f"Soft assignment, forward and backward, k = 10, per pair (buckets of {groups})", soft_times, "ours: batched")
+    if missing:
+        print(f"  not installed, so not measured: {', '.join(missing)}")
+    whole = augmentation(cost, train, args.rounds)
+    show("Augmented graphs, per graph", whole, "ours: augmented graph, embedding included")
+    share = whole["ours: augmented graph, embedding included"] / whole["one GIN training step, per graph"]
+    print(f"\n  an augmented graph takes {share:.2f} of a GIN training step per graph")
+    record = {
+        "exact_ms": exact_times,
+        "soft_ms": soft_times,
+        "augment_ms": whole,
+        "augment_share_of_gin_step": round(share, 3),
+        "threads": 1,
+        "machine": platform.processor() or platform.machine(),
+        "epic": __version__,
+        "torch": torch.__version__,
+    }
+    args.out.parent.mkdir(exist_ok=True)
+    with args.out.open("a") as file:
+        file.write(json.dumps(record) + "\n")
+    print(f"appended to {args.out}")
+
+
+if __name__ == "__main__":
+    main()
