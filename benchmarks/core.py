@@ -2,8 +2,8 @@
 
     python benchmarks/core.py                    # data from EPIC_DATA; appends to results/core.jsonl
 
-Every number is the median of interleaved rounds, so that a noisy machine slows all of them alike. Rivals that are not installed
-(POT, pygmtools: pip install 'epic-graph[bench]') are left out and named.
+Every number is the median of interleaved rounds, so that a noisy machine slows all of them alike. Rivals that are not
+installed (POT, pygmtools: pip install 'epic-graph[bench]') are left out and named.
 """
 
 from __future__ import annotations

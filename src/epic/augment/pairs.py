@@ -20,21 +20,22 @@ def draw_pairs(
     Sources go round the graphs in random order, so that each is used about equally often.
     """
     choose(pairs, PAIRS, "pairs")
-    if pairs == "random" or y is None:
-        partners = Partners(torch.zeros(graphs, dtype=torch.long))
-        able = partners.has_same
-    else:
-        partners = Partners(_groups(y))
-        able = partners.has_same if pairs == "same" else partners.has_other
-    candidates = able.nonzero()[:, 0]
-    if candidates.numel() == 0 or count == 0:
-        return candidates[:0], candidates[:0]
-    rounds = -(-count // candidates.numel())
-    source = torch.cat([candidates[torch.randperm(candidates.numel(), generator=generator)] for _ in range(rounds)])[
-        :count
-    ]
+    group = torch.zeros(graphs, dtype=torch.long) if pairs == "random" or y is None else _groups(y).cpu()
+    shuffled = torch.randperm(graphs, generator=generator)
+    for pool in (shuffled[: max(2, count)], shuffled):
+        # Partners come from as few graphs as there are pairs, where they can: each graph used has to be embedded.
+        # The pool is drawn anew each time, so that over many batches all pairs are alike.
+        partners = Partners(group[pool])
+        able = (partners.has_other if pairs == "different" else partners.has_same).nonzero()[:, 0]
+        if able.numel():
+            break
+    if able.numel() == 0 or count == 0:
+        return able[:0], able[:0]
+    rounds = -(-count // able.numel())
+    source = torch.cat([able[torch.randperm(able.numel(), generator=generator)] for _ in range(rounds)])[:count]
     chance = chances(count, generator)
-    return source, partners.other(source, chance) if pairs == "different" else partners.same(source, chance)
+    target = partners.other(source, chance) if pairs == "different" else partners.same(source, chance)
+    return pool[source], pool[target]
 
 
 def _groups(y: Tensor) -> Tensor:

@@ -267,13 +267,11 @@ class Cost(ABC):
         Computed from matched nodes alone and not from the matrix, whose inner products lose the last digits where two
         nodes are nearly equal: equal graphs are at distance zero.
         """
-        swapped = m.partner >= 0
-        source = a.deletion.index_select(0, m.source)
-        if bool(swapped.any()):
-            u = m.source[swapped]
-            v = m.target[m.partner[swapped]]
-            swap = self.paired(a.embedding.index_select(0, u), b.embedding.index_select(0, v))
-            source = source.masked_scatter(swapped, swap.to(source.dtype))
+        swapped = (m.partner >= 0).nonzero()[:, 0]
+        u = m.source.index_select(0, swapped)
+        v = m.target.index_select(0, m.partner.index_select(0, swapped))
+        swap = self.paired(a.embedding.index_select(0, u), b.embedding.index_select(0, v))
+        source = a.deletion.index_select(0, m.source).index_copy(0, swapped, swap.to(a.deletion.dtype))
         target = b.insertion.index_select(0, m.target) * (m.origin < 0)
         return Prices(source, target, segment_sum(source, m.source_ptr) + segment_sum(target, m.target_ptr))
 

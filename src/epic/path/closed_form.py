@@ -57,22 +57,23 @@ def intermediate(
     at_s, ends_s, owner_s = _edges(graphs, i, matches.source_ptr)
     at_t, ends_t, owner_t = _edges(graphs, j, matches.target_ptr)
     # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
-    lives = stays[ends_s].any(0) & ~deleted[ends_s].any(0)
-    born = done_target[ends_t].all(0)
-    at_s, ends_s, owner_s = at_s[lives], ends_s[:, lives], owner_s[lives]
-    at_t, ends_t, owner_t = at_t[born], ends_t[:, born], owner_t[born]
+    stays_at, deleted_at, born_at = stays.take(ends_s), deleted.take(ends_s), done_target.take(ends_t)
+    lives = ((stays_at[0] | stays_at[1]) & ~(deleted_at[0] | deleted_at[1])).nonzero()[:, 0]
+    born = (born_at[0] & born_at[1]).nonzero()[:, 0]
+    at_s, ends_s, owner_s = (v.index_select(-1, lives) for v in (at_s, ends_s, owner_s))
+    at_t, ends_t, owner_t = (v.index_select(-1, born) for v in (at_t, ends_t, owner_t))
     edges_s = torch.bincount(owner_s, minlength=i.numel())
     edges_t = torch.bincount(owner_t, minlength=i.numel())
 
     edge_order = merge(edges_s, edges_t)
-    edge_at = torch.cat([at_s, at_t])[edge_order]
+    edge_at = torch.cat([at_s, at_t]).index_select(0, edge_order)
     node_order = merge(size_s, size_t)
     keep_s, keep_t = stays.nonzero()[:, 0], done_target.nonzero()[:, 0]
-    node_at = torch.cat([matches.source[keep_s], matches.target[keep_t]])[node_order]
+    node_at = torch.cat([matches.source[keep_s], matches.target[keep_t]]).index_select(0, node_order)
     made = Pack(
         ptr,
         offsets(edges_s + edges_t),
-        torch.cat([place_s[ends_s], place_t[ends_t]], dim=1).index_select(1, edge_order),
+        torch.cat([place_s.take(ends_s), place_t.take(ends_t)], dim=1).index_select(1, edge_order),
         {k: v.index_select(0, node_at) for k, v in graphs.node.items()},
         {k: v.index_select(0, edge_at) for k, v in graphs.edge.items()},
     )
