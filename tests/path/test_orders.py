@@ -58,7 +58,7 @@ def exists_by_brute_force(path) -> bool:
     count = len(path)
     graphs = {}
     for done in itertools.product([False, True], repeat=count):
-        marks = path._ops.marks(torch.tensor(done, dtype=torch.bool), path._matches)
+        marks = path._ops.marks(np.array(done, dtype=bool), path._matches)
         at = intermediate(path._ends, torch.tensor([0]), torch.tensor([1]), path._matches, *marks)
         graphs[done] = connected(at.graphs.graph(0))
     reachable = {(False,) * count}

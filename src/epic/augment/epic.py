@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
@@ -27,6 +28,7 @@ from epic.path.edit_path import EditPath, edit_path
 from epic.path.labels import count_classes, mix, soft_labels
 from epic.path.operations import Operations
 from epic.path.orders import ORDERS, ranks
+from epic.ragged import counts
 from epic.randomness import Seed, base_seed, derived, digest
 
 FORM = "epic-augmenter/1"
@@ -170,9 +172,9 @@ class EPIC:
         matches = self.cost.match(nodes, nodes, *where.chunk(2))
         ops = Operations.of(matches, self.cost.price(nodes, nodes, matches))
         # From here on nodes are counted in the whole pack, not among the used graphs.
-        back = graphs.ptr[used] - nodes.ptr[:-1]
-        matches = matches.shifted(back[where])
-        rank, reasons = ranks(self.order, ops, graphs, i, j, matches, generator)
+        back = (graphs.ptr[used] - nodes.ptr[:-1])[where].cpu().numpy()
+        matches = matches.shifted(*np.split(back, 2))
+        rank, reasons = ranks(self.order, ops, graphs, i, j, generator)
         failed = sum(r is not None for r in reasons)
         if failed:
             warnings.warn(
@@ -186,7 +188,8 @@ class EPIC:
         if self._degrees is not None:
             made = self._degrees.refresh(made)
         assert graphs.y is not None
-        return replace(made, y=mix(graphs.y[i], graphs.y[j], ops.fraction(done)))
+        share = torch.from_numpy(ops.fraction(done)).to(graphs.y.device)
+        return replace(made, y=mix(graphs.y[i], graphs.y[j], share))
 
     def _labelled(self, packed: Pack, need: bool = True) -> Pack:
         """The originals with float labels."""
@@ -266,24 +269,20 @@ class EPIC:
         return augmenter
 
 
-def draw_steps(ops: Operations, generator: torch.Generator) -> Tensor:
-    """How many operations to do in each pair: 1 to n - 1, all alike, so that neither end comes out; 0 or 1 where n is
-    1.
-    """
-    n = ops.ptr.diff()
-    chance = chances(n.numel(), generator).to(n.device)
-    return torch.where(n > 1, 1 + (chance * (n - 1)).long(), (chance * (n + 1)).long())
+def draw_steps(ops: Operations, generator: torch.Generator) -> np.ndarray:
+    """How many operations to do in each pair: 1 to n - 1, all alike, so that neither end comes out (0 or 1 of 1)."""
+    n = np.diff(ops.ptr)
+    chance = chances(n.size, generator).numpy()
+    return np.where(n > 1, 1 + (chance * (n - 1)).astype(np.int64), (chance * (n + 1)).astype(np.int64))
 
 
-def keep_a_node(ops: Operations, done: Tensor) -> Tensor:
+def keep_a_node(ops: Operations, done: np.ndarray) -> np.ndarray:
     """Undo one deletion where a graph would otherwise lose its last node."""
-    alive = torch.where(done, ops.target >= 0, ops.source >= 0)
-    pair = ops.pair
-    nodes = torch.zeros_like(ops.ptr[1:]).index_add(0, pair, alive.long())
-    undo = (nodes == 0)[pair] & done
-    if not bool(undo.any()):
+    alive = np.where(done, ops.target >= 0, ops.source >= 0)
+    empty = counts(alive, ops.ptr) == 0
+    if not empty.any():
         return done
-    first = torch.full_like(ops.ptr[1:], done.numel()).scatter_reduce(0, pair[undo], undo.nonzero()[:, 0], "amin")
-    done = done.clone()
-    done[first[first < done.numel()]] = False
+    undo = np.flatnonzero(empty[ops.pair] & done)
+    done = done.copy()
+    done[undo[np.unique(ops.pair[undo], return_index=True)[1]]] = False
     return done

@@ -20,7 +20,8 @@ from epic.assignment.sinkhorn import sinkhorn
 from epic.cost.distances import Neighbors, distance_matrix, nearest
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
-from epic.pack import Graphs, Pack, offsets, pack, ranges
+from epic.pack import Graphs, Pack, pack
+from epic.ragged import offsets, owners, ranges
 
 FORM = "epic-cost/1"
 
@@ -90,22 +91,19 @@ class Matches:
     it, -1 where it is deleted; ``origin`` runs along ``target`` the other way, -1 where the node is inserted.
     """
 
-    source: Tensor
-    target: Tensor
-    source_ptr: Tensor
-    target_ptr: Tensor
-    partner: Tensor
-    origin: Tensor
+    source: np.ndarray
+    target: np.ndarray
+    source_ptr: np.ndarray
+    target_ptr: np.ndarray
+    partner: np.ndarray
+    origin: np.ndarray
 
-    def shifted(self, by: Tensor) -> Matches:
-        """The same with nodes counted elsewhere: ``by`` is added to the nodes of each source graph, then of each target
-        graph.
-        """
-        source, target = by.chunk(2)
+    def shifted(self, source: np.ndarray, target: np.ndarray) -> Matches:
+        """The same with nodes counted elsewhere: a number is added to all nodes of each source and target graph."""
         return replace(
             self,
-            source=self.source + torch.repeat_interleave(source, self.source_ptr.diff()),
-            target=self.target + torch.repeat_interleave(target, self.target_ptr.diff()),
+            source=self.source + np.repeat(source, np.diff(self.source_ptr)),
+            target=self.target + np.repeat(target, np.diff(self.target_ptr)),
         )
 
 
@@ -117,7 +115,16 @@ class Prices:
 
     source: Tensor
     target: Tensor
-    distance: Tensor
+    source_ptr: np.ndarray
+    target_ptr: np.ndarray
+
+    @property
+    def distance(self) -> Tensor:
+        """Cost of each pair."""
+        total = self.source.new_zeros(self.source_ptr.size - 1)
+        for value, ptr in ((self.source, self.source_ptr), (self.target, self.target_ptr)):
+            total = total.index_add(0, torch.from_numpy(owners(ptr)).to(value.device), value)
+        return total
 
 
 class Cost(ABC):
@@ -244,22 +251,26 @@ class Cost(ABC):
         In float32 (as in learning and augmentation, for speed) an assignment may be chosen that is dearer than the best
         by rounding only.
         """
-        rows, columns = a.ptr.diff()[i], b.ptr.diff()[j]
-        source, target = ranges(a.ptr[i], rows), ranges(b.ptr[j], columns)
-        source_ptr, target_ptr = offsets(rows), offsets(columns)
-        partner = np.full(source.numel(), -1)
-        origin = np.full(target.numel(), -1)
+        ptr_a, ptr_b, first, second = (t.cpu().numpy() for t in (a.ptr, b.ptr, i, j))
+        rows, columns = ptr_a[first + 1] - ptr_a[first], ptr_b[second + 1] - ptr_b[second]
         one = a.to("cpu").detach().finite()
         gain = self.gains(one, one if b is a else b.to("cpu").detach().finite())
-        bounds = (a.ptr[i], rows, source_ptr, b.ptr[j], columns, target_ptr)
+        lists = (ptr_a[first], ptr_a[first + 1], ptr_b[second], ptr_b[second + 1])
         # The only loop over pairs in the library.
-        for u0, n, s0, v0, m, t0 in zip(*(t.tolist() for t in bounds), strict=False):
-            u, v = match_gain(gain(slice(u0, u0 + n), slice(v0, v0 + m)))
-            u, v = u + s0, v + t0
-            partner[u] = v
-            origin[v] = u
-        back = (torch.from_numpy(partner).to(rows.device), torch.from_numpy(origin).to(rows.device))
-        return Matches(source, target, source_ptr, target_ptr, *back)
+        found = [
+            match_gain(gain(slice(u0, u1), slice(v0, v1)))
+            for u0, u1, v0, v1 in zip(*(t.tolist() for t in lists), strict=True)
+        ]
+        source_ptr, target_ptr = offsets(rows), offsets(columns)
+        partner, origin = np.full(source_ptr[-1], -1), np.full(target_ptr[-1], -1)
+        if found:
+            kept = np.array([u.size for u, _ in found])
+            u = np.concatenate([u for u, _ in found]) + np.repeat(source_ptr[:-1], kept)
+            v = np.concatenate([v for _, v in found]) + np.repeat(target_ptr[:-1], kept)
+            partner[u], origin[v] = v, u
+        return Matches(
+            ranges(ptr_a[first], rows), ranges(ptr_b[second], columns), source_ptr, target_ptr, partner, origin
+        )
 
     def price(self, a: NodeCosts, b: NodeCosts, m: Matches) -> Prices:
         """What given assignments cost, node by node; differentiable.
@@ -267,13 +278,14 @@ class Cost(ABC):
         Computed from matched nodes alone and not from the matrix, whose inner products lose the last digits where two
         nodes are nearly equal: equal graphs are at distance zero.
         """
-        swapped = (m.partner >= 0).nonzero()[:, 0]
-        u = m.source.index_select(0, swapped)
-        v = m.target.index_select(0, m.partner.index_select(0, swapped))
+        device = a.deletion.device
+        swapped = np.flatnonzero(m.partner >= 0)
+        pairs = (swapped, m.source[swapped], m.target[m.partner[swapped]], m.source, m.target, m.origin < 0)
+        at, u, v, source_at, target_at, new = (torch.from_numpy(t).to(device) for t in pairs)
         swap = self.paired(a.embedding.index_select(0, u), b.embedding.index_select(0, v))
-        source = a.deletion.index_select(0, m.source).index_copy(0, swapped, swap.to(a.deletion.dtype))
-        target = b.insertion.index_select(0, m.target) * (m.origin < 0)
-        return Prices(source, target, segment_sum(source, m.source_ptr) + segment_sum(target, m.target_ptr))
+        source = a.deletion.index_select(0, source_at).index_copy(0, at, swap.to(a.deletion.dtype))
+        target = b.insertion.index_select(0, target_at) * new
+        return Prices(source, target, m.source_ptr, m.target_ptr)
 
     def exact(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor) -> Tensor:
         """Exact distances of listed pairs. Gradients hold the assignment fixed, which is exact where it is unique."""
@@ -314,12 +326,6 @@ def _descendants(cls: type[Cost]) -> Iterator[type[Cost]]:
     for child in cls.__subclasses__():
         yield child
         yield from _descendants(child)
-
-
-def segment_sum(value: Tensor, ptr: Tensor) -> Tensor:
-    """Sum ``value`` between consecutive offsets."""
-    owner = torch.repeat_interleave(torch.arange(ptr.numel() - 1, device=ptr.device), ptr.diff())
-    return value.new_zeros(ptr.numel() - 1).index_add(0, owner, value)
 
 
 def _inside(block: PairCosts) -> Tensor:

@@ -38,9 +38,11 @@ def data_folders(data: str | Path | None = None) -> list[Path]:
 
 
 def load(source: str | Path, data: str | Path | None = None, download: bool = True, progress: bool = True) -> Dataset:
-    """Load graphs from a TUDataset name, an OGB name, ``lollipop``, a folder in TU format, a CSV of SMILES, or a file of graphs.
+    """Load graphs from a TUDataset name, an OGB name, ``lollipop``, a folder in TU format, a CSV of SMILES, or a file
+    of graphs.
 
-    Folders are looked through first (``data``, then ``EPIC_DATA``, then the cache); what is not there is downloaded from its official source.
+    Folders are looked through first (``data``, then ``EPIC_DATA``, then the cache); what is not there is downloaded
+    from its official source.
     """
     text = str(source)
     path = Path(text)
@@ -82,7 +84,9 @@ def _tu(name: str, data: str | Path | None, download: bool, progress: bool) -> D
     if name not in tudataset.NAMES:
         near = difflib.get_close_matches(name, known_names(), n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else "`epic datasets` lists the names."
-        raise InputError(f"unknown dataset {name!r}: {hint} (Or give a path to a .csv, .pt, .safetensors file or a folder.)")
+        raise InputError(
+            f"unknown dataset {name!r}: {hint} (Or give a path to a .csv, .pt, .safetensors file or a folder.)"
+        )
     if not download:
         raise InputError(f"{name} is in none of {', '.join(map(str, data_folders(data)))}, and downloads are off")
     fetch(f"{TU_URL}/{name}.zip", cache_folder() / "tu", name, progress)
@@ -156,7 +160,9 @@ def _finish(name: str, graphs: Pack) -> Dataset:
 
 
 def degree_features(graphs: Pack, maximum: int) -> Pack:
-    """Give graphs without ``x`` one-hot degrees up to ``maximum`` (taken from training graphs; larger ones are clamped)."""
+    """Give graphs without ``x`` one-hot degrees up to ``maximum`` (taken from training graphs; larger ones are
+    clamped).
+    """
     x = F.one_hot(graphs.degree().clamp_max(maximum), maximum + 1).float()
     return Pack(graphs.ptr, graphs.edge_ptr, graphs.edge_index, {**graphs.node, "x": x}, graphs.edge, graphs.y)
 
@@ -174,6 +180,8 @@ def is_here(name: str, data: str | Path | None = None) -> bool:
         if name.startswith("ogbg"):
             if any((root / name.replace("-", "_") / "raw").is_dir() for root in (folder / "ogb", folder)):
                 return True
-        elif any((p / f"{name}_A.txt").is_file() for r in (folder / "tu" / name, folder / name) for p in (r / "raw", r)):
+        elif any(
+            (p / f"{name}_A.txt").is_file() for r in (folder / "tu" / name, folder / name) for p in (r / "raw", r)
+        ):
             return True
     return False

@@ -14,7 +14,8 @@ from epic.pack import Pack, matrix
 
 @dataclass(frozen=True)
 class Dataset:
-    """``task`` is ``classes`` (``y`` holds class indices), ``binary`` (0/1 tasks, NaN where missing) or ``values`` (real targets).
+    """``task`` is ``classes`` (``y`` holds class indices), ``binary`` (0/1 tasks, NaN where missing) or ``values``
+    (real targets).
 
     ``notes`` tell what a reader had to leave out or change.
     """

@@ -15,7 +15,10 @@ from epic.errors import InputError
 
 
 def fetch(url: str, folder: Path, name: str, progress: bool = True) -> Path:
-    """Download a zip and unpack it as ``folder/name``. Until that rename, everything happens in a temporary folder beside it."""
+    """Download a zip and unpack it as ``folder/name``.
+
+    Until that rename, everything happens in a temporary folder beside it.
+    """
     target = folder / name
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}.") as work:
@@ -35,7 +38,9 @@ def _download(url: str, path: Path, progress: bool) -> None:
     try:
         with urllib.request.urlopen(url, timeout=60) as answer, path.open("wb") as file:
             size = int(answer.headers.get("Content-Length") or 0)
-            with tqdm(total=size or None, unit="B", unit_scale=True, desc=url.rsplit("/", 1)[-1], disable=not progress) as bar:
+            with tqdm(
+                total=size or None, unit="B", unit_scale=True, desc=url.rsplit("/", 1)[-1], disable=not progress
+            ) as bar:
                 while piece := answer.read(1 << 16):
                     file.write(piece)
                     bar.update(len(piece))
@@ -46,8 +51,8 @@ def _download(url: str, path: Path, progress: bool) -> None:
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise InputError(
-            f"cannot reach {url} ({reason}): connect to the network, or put the files in a folder and name it with --data "
-            "or EPIC_DATA"
+            f"cannot reach {url} ({reason}): connect to the network, or put the files in a folder and name it with "
+            "--data or EPIC_DATA"
         ) from error
 
 
@@ -61,7 +66,9 @@ def unpack(archive: Path, folder: Path) -> None:
                 place = (root / member.filename).resolve()
                 link = (member.external_attr >> 16) & 0o170000 == 0o120000
                 if link or (place != root and root not in place.parents):
-                    raise InputError(f"the archive holds {member.filename!r}, which leads out of its folder: not unpacked")
+                    raise InputError(
+                        f"the archive holds {member.filename!r}, which leads out of its folder: not unpacked"
+                    )
             file.extractall(root)
     except zipfile.BadZipFile as error:
         raise InputError(f"{archive.name} is not a whole zip file ({error}): try again") from error

@@ -45,7 +45,10 @@ def read_graphs(path: str | Path, check: bool = True) -> tuple[Pack, dict]:
 
 
 def read_pt(path: str | Path) -> Pack:
-    """Read a list of PyG graphs saved with ``torch.save``. Only tensors and PyG's own types are accepted, never arbitrary pickles."""
+    """Read a list of PyG graphs saved with ``torch.save``.
+
+    Only tensors and PyG's own types are accepted, never arbitrary pickles.
+    """
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file {path}")
@@ -53,7 +56,8 @@ def read_pt(path: str | Path) -> Pack:
         loaded = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise InputError(
-            f"{path} holds more than tensors and PyG graphs, and is not opened: save a plain list of Data with torch.save"
+            f"{path} holds more than tensors and PyG graphs, and is not opened: save a plain list of Data "
+            "with torch.save"
         ) from error
     except (RuntimeError, EOFError, OSError, KeyError, ValueError) as error:
         raise InputError(f"{path} is damaged or not a PyTorch file ({error})") from error

@@ -11,7 +11,8 @@ from epic.randomness import derived
 
 
 def corrupt(y: Tensor, share: float, index: Tensor, seed: int, classes: int | None = None) -> Tensor:
-    """A copy of class indices in which ``share`` of the graphs in ``index`` have another class, all other classes alike.
+    """A copy of class indices in which ``share`` of the graphs in ``index`` have another class, all other classes
+    alike.
 
     A corrupted label always changes, as in the paper (60 % noise on two classes leaves 44 % accuracy there).
 

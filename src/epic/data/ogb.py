@@ -19,7 +19,10 @@ NAMES = ("ogbg-molbbbp", "ogbg-molbace", "ogbg-molhiv")
 
 
 def read_ogb(folder: str | Path, name: str) -> Dataset:
-    """Read ``<folder>/<name>`` with its scaffold split. Atoms have 9 and bonds 3 integer features; each bond is there both ways."""
+    """Read ``<folder>/<name>`` with its scaffold split.
+
+    Atoms have 9 and bonds 3 integer features; each bond is there both ways.
+    """
     root = Path(folder) / name.replace("-", "_")
     if not root.is_dir():
         raise InputError(f"there is no folder {root}")
@@ -27,7 +30,11 @@ def read_ogb(folder: str | Path, name: str) -> Dataset:
     bonds = _column(root / "raw" / "num-edge-list.csv.gz")
     x, edges = _table(root / "raw" / "node-feat.csv.gz"), _table(root / "raw" / "edge.csv.gz")
     attr, y = _table(root / "raw" / "edge-feat.csv.gz"), _labels(root / "raw" / "graph-label.csv.gz")
-    counts = {"node-feat": (len(x), nodes.sum()), "edge": (len(edges), bonds.sum()), "edge-feat": (len(attr), bonds.sum())}
+    counts = {
+        "node-feat": (len(x), nodes.sum()),
+        "edge": (len(edges), bonds.sum()),
+        "edge-feat": (len(attr), bonds.sum()),
+    }
     for what, (found, expected) in (counts | {"graph-label": (len(y), len(nodes))}).items():
         if found != expected:
             raise InputError(f"{root / 'raw' / what}.csv.gz has {found} lines, expected {expected}: fetch it again")

@@ -15,7 +15,8 @@ from epic.data.splits import Split
 from epic.errors import InputError, choose
 from epic.pack import pack
 
-# The integer codes of OGB (Hu et al. 2020), so that its encoders and our OGB backbones fit. The last code of a list is "other".
+# The integer codes of OGB (Hu et al. 2020), so that its encoders and our OGB backbones fit. The last code of a list is
+# "other".
 CHIRALITY = ("CHI_UNSPECIFIED", "CHI_TETRAHEDRAL_CW", "CHI_TETRAHEDRAL_CCW", "CHI_OTHER")
 HYBRID = ("SP", "SP2", "SP3", "SP3D", "SP3D2")
 BOND = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
@@ -29,7 +30,7 @@ def _rdkit() -> Any:
         from rdkit import Chem, RDLogger
     except ImportError as error:
         raise InputError("reading SMILES needs RDKit: pip install 'epic-graph[mol]'") from error
-    RDLogger.DisableLog("rdApp.*")
+    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
     return Chem
 
 
@@ -72,9 +73,11 @@ def molecule(smiles: str) -> Data | None:
 def read_smiles(
     path: str | Path, smiles: str = "smiles", labels: tuple[str, ...] | None = None, split: str | None = "scaffold"
 ) -> Dataset:
-    """Read a CSV with a header. ``labels`` names the target columns (default: ``label`` or ``y``, or the only other column).
+    """Read a CSV with a header. ``labels`` names the target columns (default: ``label`` or ``y``, or the only other
+    column).
 
-    Rows whose SMILES cannot be parsed are left out and named in ``notes``; an empty label is missing. ``split`` is ``scaffold`` or None.
+    Rows whose SMILES cannot be parsed are left out and named in ``notes``; an empty label is missing. ``split`` is
+    ``scaffold`` or None.
     """
     path = Path(path)
     if not path.is_file():
@@ -116,7 +119,9 @@ def _targets(path: Path, header: list[str], smiles: str, labels: tuple[str, ...]
     if not found and len(others) == 1:
         found = others
     if not found:
-        raise InputError(f"{path} has no column label, y, target or class: name the target among {', '.join(others) or 'none'}")
+        raise InputError(
+            f"{path} has no column label, y, target or class: name the target among {', '.join(others) or 'none'}"
+        )
     return found[:1]
 
 

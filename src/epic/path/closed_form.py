@@ -13,11 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from epic.cost.base import Matches
-from epic.pack import Pack, offsets, ranges
+from epic.pack import Pack
+from epic.ragged import counts, merge, offsets, owners, ranges
 
 
 @dataclass(frozen=True)
@@ -28,12 +30,12 @@ class Intermediate:
     """
 
     graphs: Pack
-    source_node: Tensor
-    target_node: Tensor
+    source_node: np.ndarray
+    target_node: np.ndarray
 
 
 def intermediate(
-    graphs: Pack, i: Tensor, j: Tensor, matches: Matches, done_source: Tensor, done_target: Tensor
+    graphs: Pack, i: Tensor, j: Tensor, matches: Matches, done_source: np.ndarray, done_target: np.ndarray
 ) -> Intermediate:
     """The graphs in which the marked operations are done, one for each pair ``i[p]``, ``j[p]`` of ``graphs``.
 
@@ -42,73 +44,65 @@ def intermediate(
     marked. Nodes and edges keep the order of their end of the path, source first.
     """
     stays = ~done_source
-    size_s, size_t = _count(stays, matches.source_ptr), _count(done_target, matches.target_ptr)
+    size_s, size_t = counts(stays, matches.source_ptr), counts(done_target, matches.target_ptr)
     ptr = offsets(size_s + size_t)
-    pair_s, pair_t = _owner(matches.source_ptr), _owner(matches.target_ptr)
 
     # Place of every surviving node in the new graphs; a replaced source node points to its replacement.
-    place_s = _rank(stays) + (ptr[:-1] - size_s.cumsum(0) + size_s)[pair_s]
-    place_t = _rank(done_target) + (ptr[1:] - size_t.cumsum(0))[pair_t]
+    place_s = _place(stays, ptr[:-1] - np.cumsum(size_s) + size_s, matches.source_ptr)
+    place_t = _place(done_target, ptr[1:] - np.cumsum(size_t), matches.target_ptr)
     swapped = matches.partner >= 0
-    if place_t.numel():
-        place_s = torch.where(done_source & swapped, place_t[matches.partner.clamp_min(0)], place_s)
+    replaced = np.flatnonzero(done_source & swapped)
+    place_s[replaced] = place_t[matches.partner[replaced]]
     deleted = done_source & ~swapped
 
-    at_s, ends_s, owner_s = _edges(graphs, i, matches.source_ptr)
-    at_t, ends_t, owner_t = _edges(graphs, j, matches.target_ptr)
+    edge_index, edge_ptr, node_ptr = (t.cpu().numpy() for t in (graphs.edge_index, graphs.edge_ptr, graphs.ptr))
+    at_s, ends_s, owner_s = _edges(edge_index, edge_ptr, node_ptr, i.cpu().numpy(), matches.source_ptr)
+    at_t, ends_t, owner_t = _edges(edge_index, edge_ptr, node_ptr, j.cpu().numpy(), matches.target_ptr)
     # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
-    stays_at, deleted_at, born_at = stays.take(ends_s), deleted.take(ends_s), done_target.take(ends_t)
-    lives = ((stays_at[0] | stays_at[1]) & ~(deleted_at[0] | deleted_at[1])).nonzero()[:, 0]
-    born = (born_at[0] & born_at[1]).nonzero()[:, 0]
-    at_s, ends_s, owner_s = (v.index_select(-1, lives) for v in (at_s, ends_s, owner_s))
-    at_t, ends_t, owner_t = (v.index_select(-1, born) for v in (at_t, ends_t, owner_t))
-    edges_s = torch.bincount(owner_s, minlength=i.numel())
-    edges_t = torch.bincount(owner_t, minlength=i.numel())
+    lives = np.flatnonzero((stays[ends_s[0]] | stays[ends_s[1]]) & ~(deleted[ends_s[0]] | deleted[ends_s[1]]))
+    born = np.flatnonzero(done_target[ends_t[0]] & done_target[ends_t[1]])
+    edges_s = np.bincount(owner_s[lives], minlength=size_s.size)
+    edges_t = np.bincount(owner_t[born], minlength=size_s.size)
 
-    edge_order = merge(edges_s, edges_t)
-    edge_at = torch.cat([at_s, at_t]).index_select(0, edge_order)
-    node_order = merge(size_s, size_t)
-    keep_s, keep_t = stays.nonzero()[:, 0], done_target.nonzero()[:, 0]
-    node_at = torch.cat([matches.source[keep_s], matches.target[keep_t]]).index_select(0, node_order)
+    edge_order, node_order = merge(edges_s, edges_t), merge(size_s, size_t)
+    edge_at = np.concatenate([at_s[lives], at_t[born]])[edge_order]
+    ends = np.stack(
+        [np.concatenate([place_s[s[lives]], place_t[t[born]]])[edge_order] for s, t in zip(ends_s, ends_t, strict=True)]
+    )
+    keep_s, keep_t = np.flatnonzero(stays), np.flatnonzero(done_target)
+    node_at = np.concatenate([matches.source[keep_s], matches.target[keep_t]])[node_order]
+
+    device = graphs.ptr.device
+
+    def there(array: np.ndarray) -> Tensor:
+        return torch.from_numpy(array).to(device)
+
+    node_from, edge_from = there(node_at), there(edge_at)
     made = Pack(
-        ptr,
-        offsets(edges_s + edges_t),
-        torch.cat([place_s.take(ends_s), place_t.take(ends_t)], dim=1).index_select(1, edge_order),
-        {k: v.index_select(0, node_at) for k, v in graphs.node.items()},
-        {k: v.index_select(0, edge_at) for k, v in graphs.edge.items()},
+        there(ptr),
+        there(offsets(edges_s + edges_t)),
+        there(ends),
+        {k: v.index_select(0, node_from) for k, v in graphs.node.items()},
+        {k: v.index_select(0, edge_from) for k, v in graphs.edge.items()},
     )
     return Intermediate(
         made,
-        torch.cat([keep_s, matches.origin[keep_t]])[node_order],
-        torch.cat([torch.full_like(keep_s, -1), keep_t])[node_order],
+        np.concatenate([keep_s, matches.origin[keep_t]])[node_order],
+        np.concatenate([np.full_like(keep_s, -1), keep_t])[node_order],
     )
 
 
-def _edges(graphs: Pack, index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Edges of the graphs ``index``: their places, their ends counted along ``ptr``, and which graph of ``index`` each
+def _place(kept: np.ndarray, first: np.ndarray, ptr: np.ndarray) -> np.ndarray:
+    """Place of each kept element: ``first`` of its list, plus the kept ones before it in all lists."""
+    return np.cumsum(kept) - kept + np.repeat(first, np.diff(ptr))
+
+
+def _edges(
+    edge_index: np.ndarray, edge_ptr: np.ndarray, node_ptr: np.ndarray, index: np.ndarray, ptr: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges of the graphs ``index``: where they are, their ends counted along ``ptr``, and which of the graphs each
     belongs to.
     """
-    count = graphs.edge_ptr.diff()[index]
-    at = ranges(graphs.edge_ptr[index], count)
-    owner = _owner(offsets(count))
-    return at, graphs.edge_index.index_select(1, at) + (ptr[:-1] - graphs.ptr[index])[owner], owner
-
-
-def _owner(ptr: Tensor) -> Tensor:
-    return torch.repeat_interleave(torch.arange(ptr.numel() - 1, device=ptr.device), ptr.diff())
-
-
-def _count(mask: Tensor, ptr: Tensor) -> Tensor:
-    total = offsets(mask.long())
-    return total[ptr[1:]] - total[ptr[:-1]]
-
-
-def _rank(mask: Tensor) -> Tensor:
-    """Number of marked entries before each."""
-    return mask.long().cumsum(0) - mask.long()
-
-
-def merge(first: Tensor, second: Tensor) -> Tensor:
-    """Permutation that turns [all of the first lists, all of the second lists] into [first, second] pair by pair."""
-    starts = torch.stack([first.cumsum(0) - first, first.sum() + second.cumsum(0) - second], dim=1)
-    return ranges(starts.flatten(), torch.stack([first, second], dim=1).flatten())
+    count = edge_ptr[index + 1] - edge_ptr[index]
+    at = ranges(edge_ptr[index], count)
+    return at, edge_index[:, at] + np.repeat(ptr[:-1] - node_ptr[index], count), owners(offsets(count))

@@ -7,10 +7,8 @@ that a look at one graph takes microseconds.
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from epic.cost.base import Matches
 from epic.pack import Pack
 from epic.path.operations import Operations
 
@@ -87,40 +85,32 @@ def _neighbours(count: int, edges: list[tuple[int, int]]) -> list[int]:
 
 
 def connected_ranks(
-    ops: Operations, source: Pack, target: Pack, matches: Matches, fallback: Tensor
-) -> tuple[Tensor, list[str | None]]:
+    ops: Operations, source: Pack, target: Pack, fallback: np.ndarray
+) -> tuple[np.ndarray, list[str | None]]:
     """Positions of operations in connected orders; ``fallback`` where there is none, with the reason."""
-    rank = fallback.clone()
+    rank = fallback.copy()
     reasons: list[str | None] = []
-    own = torch.arange(ops.price.numel(), device=ops.ptr.device) - ops.ptr[:-1][ops.pair]
-    slot_source = torch.empty_like(matches.partner)
-    slot_target = torch.empty_like(matches.origin)
+    own = np.arange(len(ops)) - ops.ptr[:-1][ops.pair]
     at_s, at_t = ops.source >= 0, ops.target >= 0
-    slot_source[ops.source[at_s]] = own[at_s]
-    slot_target[ops.target[at_t]] = own[at_t]
-    edges_s, edges_t = slot_source[source.edge_index].cpu(), slot_target[target.edge_index].cpu()
-    kind_code = (at_s.long() + 2 * at_t.long()).tolist()
-    names = {1: "delete", 2: "insert", 3: "substitute"}
+    slot_s, slot_t = np.empty(source.num_nodes, dtype=np.int64), np.empty(target.num_nodes, dtype=np.int64)
+    slot_s[ops.source[at_s]], slot_t[ops.target[at_t]] = own[at_s], own[at_t]
+    edges_s, edges_t = slot_s[source.edge_index.numpy()], slot_t[target.edge_index.numpy()]
+    kinds = np.where(at_s & at_t, "substitute", np.where(at_s, "delete", "insert"))
     for p in range(len(source)):
         o = slice(int(ops.ptr[p]), int(ops.ptr[p + 1]))
         near_s = edges_s[:, int(source.edge_ptr[p]) : int(source.edge_ptr[p + 1])].T.tolist()
         near_t = edges_t[:, int(target.edge_ptr[p]) : int(target.edge_ptr[p + 1])].T.tolist()
-        pair = _Pair([names[c] for c in kind_code[o]], near_s, near_t)
+        pair = _Pair(kinds[o].tolist(), near_s, near_t)
         whole = {"source": int(source.sizes[p]) == 0 or pair.connected(0)}
         whole["target"] = int(target.sizes[p]) == 0 or pair.connected(pair.everything)
         broken = [end for end, fine in whole.items() if not fine]
         if broken:
             reasons.append(f"the {' and the '.join(broken)} graph {'is' if len(broken) == 1 else 'are'} not connected")
             continue
-        preference = torch.argsort(fallback[o]).tolist()
-        order, complete = pair.search(preference, LOOKS)
+        order, complete = pair.search(np.argsort(fallback[o]).tolist(), LOOKS)
         if order is None:
             reasons.append("no such order exists" if complete else f"none was found in {LOOKS:,} looks")
             continue
         reasons.append(None)
-        rank[o] = (
-            torch.empty(len(order), dtype=torch.long)
-            .index_put((torch.tensor(order, dtype=torch.long),), torch.arange(len(order)))
-            .to(rank.device)
-        )
+        rank[o][order] = np.arange(len(order))
     return rank, reasons

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -51,11 +52,11 @@ class EditPath:
     """
 
     def __init__(
-        self, ends: Pack, matches: Matches, ops: Operations, rank: Tensor, order: str, classes: int | None
+        self, ends: Pack, matches: Matches, ops: Operations, rank: np.ndarray, order: str, classes: int | None
     ) -> None:
         self._ends, self._matches, self._ops, self._rank = ends, matches, ops, rank
         self.order = order
-        rows = torch.argsort(rank)
+        rows = np.argsort(rank)
         self.operations: tuple[Operation, ...] = tuple(
             _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r])) for r in rows
         )
@@ -86,11 +87,11 @@ class EditPath:
     @property
     def distance(self) -> float:
         """Sum of the costs of all operations: the edit distance."""
-        return float(self._ops.price.double().sum())
+        return float(self._ops.price.sum())
 
     def fraction(self, k: int) -> float:
         """Share of the cost spent after k operations; of the operations, where all are free."""
-        return float(self._ops.fraction(self._rank < self._step(k)))
+        return float(self._ops.fraction(self._rank < self._step(k))[0])
 
     def label(self, k: int) -> Tensor:
         """Soft label ``[C]`` of the graph after k operations, eq. (1) of the paper."""
@@ -104,7 +105,8 @@ class EditPath:
         done = self._ops.marks(self._rank < k, self._matches)
         at = intermediate(self._ends, *_PAIR, self._matches, *done)
         graph = at.graphs.graph(0)
-        graph.source_node, graph.target_node = at.source_node, at.target_node
+        graph.source_node = torch.from_numpy(at.source_node)
+        graph.target_node = torch.from_numpy(at.target_node)
         if self._labels is not None:
             graph.y = self.label(k)[None]
         return graph
@@ -159,7 +161,7 @@ def edit_path(
     nodes = cost.nodes(ends).to("cpu").double()
     matches = cost.match(nodes, nodes, *_PAIR)
     ops = Operations.of(matches, cost.price(nodes, nodes, matches))
-    rank, reasons = ranks(order, ops, ends, *_PAIR, matches, derived(base_seed(seed), "order"))
+    rank, reasons = ranks(order, ops, ends, *_PAIR, derived(base_seed(seed), "order"))
     if reasons[0] is not None:
         warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
     return EditPath(ends, matches, ops, rank, order if reasons[0] is None else "random", classes)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from epic.cost.base import Matches, Prices, segment_sum
-from epic.pack import offsets
-from epic.path.closed_form import merge
+from epic.cost.base import Matches, Prices
+from epic.ragged import counts, merge, offsets, owners, sums
 
 
 @dataclass(frozen=True)
@@ -20,51 +18,52 @@ class Operations:
     ``source`` and ``target`` are places in ``Matches.source`` and ``.target``, -1 for the missing side.
     """
 
-    source: Tensor
-    target: Tensor
-    price: Tensor
-    ptr: Tensor
+    source: np.ndarray
+    target: np.ndarray
+    price: np.ndarray
+    ptr: np.ndarray
 
     @staticmethod
     def of(m: Matches, prices: Prices) -> Operations:
-        inserted = (m.origin < 0).nonzero()[:, 0]
-        pair = torch.bucketize(inserted, m.target_ptr[1:], right=True)
-        inserts = torch.bincount(pair, minlength=m.target_ptr.numel() - 1)
-        order = merge(m.source_ptr.diff(), inserts)
-        nodes = torch.arange(m.source.numel(), device=order.device)
+        new = m.origin < 0
+        inserted, inserts = np.flatnonzero(new), counts(new, m.target_ptr)
+        nodes = np.diff(m.source_ptr)
+        order = merge(nodes, inserts)
+        lost, won = (p.detach().cpu().numpy().astype(np.float64) for p in (prices.source, prices.target))
         return Operations(
-            torch.cat([nodes, torch.full_like(inserted, -1)])[order],
-            torch.cat([m.partner, inserted])[order],
-            torch.cat([prices.source, prices.target[inserted]])[order],
-            offsets(m.source_ptr.diff() + inserts),
+            np.concatenate([np.arange(m.source.size), np.full_like(inserted, -1)])[order],
+            np.concatenate([m.partner, inserted])[order],
+            np.concatenate([lost, won[inserted]])[order],
+            offsets(nodes + inserts),
         )
 
-    @cached_property
-    def pair(self) -> Tensor:
-        return torch.repeat_interleave(torch.arange(self.ptr.numel() - 1, device=self.ptr.device), self.ptr.diff())
+    def __len__(self) -> int:
+        return self.price.size
 
-    def marks(self, done: Tensor, matches: Matches) -> tuple[Tensor, Tensor]:
+    @cached_property
+    def pair(self) -> np.ndarray:
+        return owners(self.ptr)
+
+    def marks(self, done: np.ndarray, matches: Matches) -> tuple[np.ndarray, np.ndarray]:
         """The source and target nodes whose operation is ``done``."""
-        source = torch.zeros_like(matches.partner, dtype=torch.bool)
-        target = torch.zeros_like(matches.origin, dtype=torch.bool)
+        source = np.zeros(matches.source.size, dtype=bool)
+        target = np.zeros(matches.target.size, dtype=bool)
         source[self.source[done & (self.source >= 0)]] = True
         target[self.target[done & (self.target >= 0)]] = True
         return source, target
 
-    def fraction(self, done: Tensor) -> Tensor:
+    def fraction(self, done: np.ndarray) -> np.ndarray:
         """Share of each pair's cost that is ``done``, eq. (1); of the operations, where all cost nothing."""
-        price = self.price.double()
-        total, spent = segment_sum(price, self.ptr), segment_sum(price * done, self.ptr)
-        count, finished = self.ptr.diff().double(), segment_sum(done.double(), self.ptr)
-        share = torch.where(total > 0, spent / total.where(total > 0, 1.0), finished / count.clamp_min(1))
+        total, spent = sums(self.price, self.ptr), sums(self.price * done, self.ptr)
+        count, finished = np.diff(self.ptr), counts(done, self.ptr)
+        share = np.where(total > 0, spent / np.where(total > 0, total, 1.0), finished / np.maximum(count, 1))
         # Exact at both ends, whatever the rounding of the sums.
-        return share.clamp(0, 1).where(finished > 0, 0.0).where(finished < count, (count > 0).double())
+        share = np.where(finished == 0, 0.0, np.where(finished == count, 1.0, share))
+        return np.clip(share, 0.0, 1.0)
 
 
-def by_key(key: Tensor, ops: Operations) -> Tensor:
+def by_key(key: np.ndarray, ops: Operations) -> np.ndarray:
     """Position of each operation in its pair's path when sorted by ``key`` in [0, 1)."""
-    pair = ops.pair
-    order = torch.argsort(pair + key.double())
-    rank = torch.empty_like(pair)
-    rank[order] = torch.arange(pair.numel(), device=pair.device)
-    return rank - ops.ptr[:-1][pair]
+    rank = np.empty(key.size, dtype=np.int64)
+    rank[np.argsort(ops.pair + key, kind="stable")] = np.arange(key.size)
+    return rank - np.repeat(ops.ptr[:-1], np.diff(ops.ptr))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from epic.cost.base import Matches
 from epic.errors import choose
 from epic.pack import Pack
 from epic.partners import chances
@@ -16,8 +16,8 @@ ORDERS = ("random", "bfs", "connected")
 
 
 def ranks(
-    order: str, ops: Operations, graphs: Pack, i: Tensor, j: Tensor, matches: Matches, generator: torch.Generator
-) -> tuple[Tensor, list[str | None]]:
+    order: str, ops: Operations, graphs: Pack, i: Tensor, j: Tensor, generator: torch.Generator
+) -> tuple[np.ndarray, list[str | None]]:
     """Position of each operation in the path of its pair ``i[p]``, ``j[p]``, and for each pair why the asked order
     could not be had (None if it could).
 
@@ -27,18 +27,16 @@ def ranks(
     """
     choose(order, ORDERS, "order")
     fine: list[str | None] = [None] * i.numel()
-    key = chances(ops.price.numel(), generator).to(ops.ptr.device)
+    key = chances(len(ops), generator).numpy()
     if order == "random":
         return by_key(key, ops), fine
-    target = graphs.select(j)
+    target = graphs.select(j).to("cpu")
     if order == "bfs":
-        place = breadth_first(target, generator)
-        size = target.sizes[target.graph_of_node]
-        along = (place.double() + 0.5) / size
+        along = (breadth_first(target, generator).numpy() + 0.5) / target.sizes[target.graph_of_node].numpy()
         at = ops.target >= 0
         key[at] = along[ops.target[at]]
         return by_key(key, ops), fine
-    return connected_ranks(ops, graphs.select(i), target, matches, by_key(key, ops))
+    return connected_ranks(ops, graphs.select(i).to("cpu"), target, by_key(key, ops))
 
 
 def breadth_first(graphs: Pack, generator: torch.Generator) -> Tensor:
