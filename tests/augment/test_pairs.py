@@ -24,3 +24,32 @@ def test_missing_labels_count_as_equal():
     y = torch.tensor([[1.0, float("nan")], [1.0, float("nan")], [0.0, float("nan")]])
     i, j = draw(y, 10, "same")
     assert set(i.tolist()) == set(j.tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("pairs", ["random", "different", "same"])
+def test_over_many_batches_all_pairs_are_alike(pairs):
+    """Though each batch draws its partners from a part of its graphs."""
+    y = torch.tensor([0, 0, 0, 0, 1, 1, 1, 1])
+    generator = torch.Generator().manual_seed(1)
+    table = torch.zeros(8, 8)
+    for _ in range(6000):
+        i, j = draw_pairs(y, 8, 4, pairs, generator)
+        assert torch.cat([i, j]).unique().numel() <= 8
+        table.index_put_((i, j), torch.ones(i.numel()), accumulate=True)
+    allowed = {
+        "random": ~torch.eye(8, dtype=torch.bool),
+        "different": y[:, None] != y,
+        "same": (y[:, None] == y) & ~torch.eye(8, dtype=torch.bool),
+    }[pairs]
+    assert (table[~allowed] == 0).all()
+    seen = table[allowed] / table.sum() * allowed.sum()
+    assert seen.min() > 0.85
+    assert seen.max() < 1.15
+
+
+def test_no_pair_is_missed_because_the_pool_is_small():
+    y = torch.tensor([0] * 30 + [1])
+    for seed in range(20):
+        i, j = draw_pairs(y, 31, 2, "different", torch.Generator().manual_seed(seed))
+        assert i.numel() == 2
+        assert (y[i] != y[j]).all()

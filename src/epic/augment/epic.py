@@ -237,7 +237,7 @@ class EPIC:
 
     def _generator(self, packed: Pack) -> torch.Generator:
         """Seeded by what is in the batch and how often this batch was seen: the same in one process or in many."""
-        content = digest(packed.ptr, packed.edge_index, packed.y)
+        content = digest(packed.ptr, packed.edge_index[1], packed.y)
         self._seen[content] += 1
         return derived(self._seed, content, self._seen[content])
 

@@ -17,25 +17,29 @@ def draw_pairs(
 ) -> tuple[Tensor, Tensor]:
     """Two lists of distinct partners, ``count`` long, or empty where no pair of the asked kind exists.
 
-    Sources go round the graphs in random order, so that each is used about equally often.
+    Sources go round the graphs that take part, so that each is used about equally often.
     """
     choose(pairs, PAIRS, "pairs")
-    group = torch.zeros(graphs, dtype=torch.long) if pairs == "random" or y is None else _groups(y).cpu()
     shuffled = torch.randperm(graphs, generator=generator)
-    for pool in (shuffled[: max(2, count)], shuffled):
-        # Partners come from as few graphs as there are pairs, where they can: each graph used has to be embedded.
-        # The pool is drawn anew each time, so that over many batches all pairs are alike.
-        partners = Partners(group[pool])
+    # Partners come from half as many graphs as there are pairs, where they can: each graph used has to be embedded, and
+    # then serves in about four pairs. The pool is drawn anew each time, so that over many batches all pairs are alike.
+    pool = shuffled[: max(2, -(-count // 2))]
+    if graphs < 2 or count == 0:
+        return shuffled[:0], shuffled[:0]
+    if pairs == "random" or y is None:
+        source = torch.arange(count) % pool.numel()
+        target = (source + 1 + (chances(count, generator) * (pool.numel() - 1)).long()) % pool.numel()
+        return pool[source], pool[target]
+    group = _groups(y).cpu()
+    for among in (pool, shuffled):
+        partners = Partners(group[among])
         able = (partners.has_other if pairs == "different" else partners.has_same).nonzero()[:, 0]
         if able.numel():
-            break
-    if able.numel() == 0 or count == 0:
-        return able[:0], able[:0]
-    rounds = -(-count // able.numel())
-    source = torch.cat([able[torch.randperm(able.numel(), generator=generator)] for _ in range(rounds)])[:count]
-    chance = chances(count, generator)
-    target = partners.other(source, chance) if pairs == "different" else partners.same(source, chance)
-    return pool[source], pool[target]
+            source = able[torch.arange(count) % able.numel()]
+            chance = chances(count, generator)
+            target = partners.other(source, chance) if pairs == "different" else partners.same(source, chance)
+            return among[source], among[target]
+    return shuffled[:0], shuffled[:0]
 
 
 def _groups(y: Tensor) -> Tensor:
