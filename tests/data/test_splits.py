@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from epic import InputError
-from epic.data import stratified_split
+from epic.data import stratified_folds, stratified_split
 
 COUNTS = {  # class sizes of the paper's sets, and the test graphs its printed accuracies imply
     "NCI1": ([2053, 2057], 823),
@@ -35,3 +35,17 @@ def test_seeds():
         stratified_split(torch.rand(5))
     with pytest.raises(InputError, match="leave something"):
         stratified_split(y, 0.9, 0.1)
+
+
+def test_folds_cover_everything_once_and_keep_the_classes_balanced():
+    y = torch.repeat_interleave(torch.arange(3), torch.tensor([31, 22, 50]))
+    splits = stratified_folds(y, 10, seed=2)
+    assert torch.cat([s.test for s in splits]).sort().values.tolist() == list(range(103))
+    assert torch.cat([s.validation for s in splits]).sort().values.tolist() == list(range(103))
+    for s in splits:
+        assert torch.cat([s.train, s.validation, s.test]).sort().values.tolist() == list(range(103))
+        assert s.test.numel() in (10, 11)
+        for c, size in enumerate((31, 22, 50)):
+            assert int((y[s.test] == c).sum()) in (size // 10, size // 10 + 1)
+    with pytest.raises(InputError, match="folds must lie between 3"):
+        stratified_folds(y, 1)

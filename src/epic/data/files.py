@@ -8,6 +8,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
+from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+from torch_geometric.data.storage import GlobalStorage
 
 from epic.errors import InputError
 from epic.files import read_tensors, write_tensors
@@ -53,7 +55,8 @@ def read_pt(path: str | Path) -> Pack:
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     try:
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
+        with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
+            loaded = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         raise InputError(
             f"{path} holds more than tensors and PyG graphs, and is not opened: save a plain list of Data "

@@ -1,0 +1,62 @@
+import pytest
+
+from epic import InputError
+from epic.data import catalog, load
+from epic.data.catalog import degree_features
+from epic.pack import pack
+from tests.data.test_tudataset import write
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+
+
+def test_a_folder_in_tu_format(tmp_path):
+    (tmp_path / "mine").mkdir()
+    write(tmp_path / "mine")
+    dataset = load(tmp_path / "mine")
+    assert dataset.name == "TINY"
+    assert dataset.outputs == 2
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"there is no \*_A.txt"):
+        load(tmp_path / "empty")
+
+
+def test_names_are_looked_up_in_the_data_folder_and_parsed_once(tmp_path, monkeypatch):
+    raw = tmp_path / "data" / "tu" / "TINY" / "raw"
+    raw.mkdir(parents=True)
+    write(raw)
+    first = load("TINY", data=tmp_path / "data")
+    monkeypatch.setattr("epic.data.tudataset.read_tu", lambda *a: pytest.fail("parsed again"))
+    assert load("TINY", data=tmp_path / "data").y.tolist() == first.y.tolist()
+    monkeypatch.undo()
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+    write(raw, graph_labels="1\n1\n2\n")  # a changed file is parsed anew
+    assert load("TINY", data=tmp_path / "data").y.tolist() == [0, 0, 1]
+    write(raw, graph_labels="1\n1\n1\n")
+    with pytest.raises(InputError, match="one class only"):
+        load("TINY", data=tmp_path / "data")
+
+
+def test_unknown_names_say_the_nearest():
+    with pytest.raises(InputError, match="did you mean NCI1"):
+        load("NC1", download=False)
+    with pytest.raises(InputError, match="unknown OGB dataset"):
+        load("ogbg-molnone")
+    with pytest.raises(InputError, match="there is no data folder"):
+        load("NCI1", data="/nowhere")
+
+
+def test_lollipop_and_degrees():
+    dataset = load("lollipop")
+    assert dataset.outputs == 4
+    few = degree_features(pack(dataset.graphs), 3)
+    assert few.x.shape[1] == 4
+    assert (few.x.sum(1) == 1).all()
+
+
+def test_real_sets_load_and_load_again(tu_folder):
+    for name in ("MUTAG", "IMDB-BINARY"):
+        assert catalog.is_here(name)
+        assert len(load(name, download=False)) == len(load(name, download=False))

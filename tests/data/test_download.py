@@ -1,0 +1,73 @@
+import functools
+import http.server
+import io
+import threading
+import zipfile
+
+import pytest
+
+from epic import InputError
+from epic.data import catalog
+from epic.data.download import fetch, unpack
+from tests.data.test_tudataset import FILES
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A web server on this machine alone, serving the folder ``www``."""
+    www = tmp_path / "www"
+    www.mkdir()
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(www)))
+    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    yield www, f"http://127.0.0.1:{httpd.server_port}"
+    httpd.shutdown()
+
+
+def archive(members):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as file:
+        for name, text in members.items():
+            file.writestr(name, text)
+    return data.getvalue()
+
+
+def test_a_set_is_fetched_parsed_and_then_found(server, tmp_path, monkeypatch):
+    www, url = server
+    (www / "MUTAG.zip").write_bytes(archive({f"MUTAG/MUTAG_{k}.txt": v for k, v in FILES.items()}))
+    monkeypatch.setattr(catalog, "TU_URL", url)
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("EPIC_DATA", raising=False)
+    assert not catalog.is_here("MUTAG")
+    with pytest.raises(InputError, match="downloads are off"):
+        catalog.load("MUTAG", download=False)
+    assert len(catalog.load("MUTAG", progress=False)) == 3
+    assert catalog.is_here("MUTAG")
+    (www / "MUTAG.zip").unlink()
+    assert len(catalog.load("MUTAG")) == 3
+
+
+@pytest.mark.parametrize("name", ["../evil.txt", "/tmp/evil.txt", "a/../../evil.txt"])
+def test_nothing_leaves_the_folder(tmp_path, name):
+    path = tmp_path / "a.zip"
+    path.write_bytes(archive({"good.txt": "x", name: "evil"}))
+    with pytest.raises(InputError, match="leads out of its folder"):
+        unpack(path, tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_broken_download_leaves_nothing(server, tmp_path):
+    www, url = server
+    (www / "half.zip").write_bytes(archive({"X/a.txt": "x" * 5000})[:-30])
+    with pytest.raises(InputError, match="not a whole zip"):
+        fetch(f"{url}/half.zip", tmp_path / "cache", "half", progress=False)
+    assert list((tmp_path / "cache").iterdir()) == []
+    with pytest.raises(InputError, match="answered 404"):
+        fetch(f"{url}/none.zip", tmp_path / "cache", "none", progress=False)
+    with pytest.raises(InputError, match="cannot reach"):
+        fetch("http://127.0.0.1:9/x.zip", tmp_path / "cache", "x", progress=False)
+    assert list((tmp_path / "cache").iterdir()) == []
