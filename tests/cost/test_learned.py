@@ -160,7 +160,7 @@ def test_used_before_it_is_learned_or_on_other_features():
         LearnedCost().distance(graphs[0], graphs[1])
     cost = LearnedCost(width=8).fit(graphs, epochs=1, progress=False)
     other = labelled(2, x="int")
-    with pytest.raises(InputError, match="2 integer columns, but the cost was learned on 3 float columns"):
+    with pytest.raises(InputError, match="2 integer columns, but the network was made for 3 float columns"):
         cost.distance(*other)
     with pytest.raises(InputError, match="no edge_attr"):
         cost.distance(*labelled(2, edge_width=None))

@@ -241,10 +241,9 @@ class EPIC:
         self._seen[content] += 1
         return derived(self._seed, content, self._seen[content])
 
-    def save(self, path: str | Path) -> None:
-        """Write cost and settings as safetensors."""
-        tensors, header = self.cost.state()
-        settings = {
+    def settings(self) -> dict[str, Any]:
+        """Everything but the cost."""
+        return {
             "ratio": self.ratio,
             "order": self.order,
             "indicator": self.indicator,
@@ -253,10 +252,14 @@ class EPIC:
             "classes": self.classes,
             "degree_features": self.degree_features,
         }
+
+    def save(self, path: str | Path) -> None:
+        """Write cost and settings as safetensors."""
+        tensors, header = self.cost.state()
         found = None if self._degrees is None else asdict(self._degrees)
         looked = {"looked": self._looked, "degrees": found}
         write_tensors(
-            path, tensors, {"format": FORM, "kind": self.cost.kind, "augmenter": settings, **looked, **header}
+            path, tensors, {"format": FORM, "kind": self.cost.kind, "augmenter": self.settings(), **looked, **header}
         )
 
     @classmethod

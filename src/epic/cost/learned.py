@@ -14,8 +14,9 @@ from torch import Tensor
 from epic.cost.base import Cost, NodeCosts
 from epic.cost.euclidean import between, gains, one_to_one
 from epic.cost.learning import Epoch, Learning, learn
-from epic.cost.network import BACKBONES, Columns, CostNetwork
+from epic.cost.network import CostNetwork
 from epic.errors import InputError, choose
+from epic.layers import BACKBONES, Columns
 from epic.pack import Graphs, Pack, pack
 
 
@@ -92,8 +93,6 @@ class LearnedCost(Cost):
             self._network = None
             raise
         self._network.eval()
-        if path is not None:
-            path.unlink(missing_ok=True)
         return self
 
     def nodes(self, graphs: Pack) -> NodeCosts:

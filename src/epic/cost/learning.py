@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,9 +12,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from tqdm import tqdm
 
+from epic.checkpoint import Checkpoint, identity
 from epic.cost.triplets import Triplets
 from epic.errors import InputError, choose
-from epic.files import read_tensors, write_tensors
 from epic.pack import Pack
 from epic.randomness import derived, digest
 
@@ -72,6 +70,11 @@ class Epoch:
         """The loss that the best epoch is chosen by."""
         return self.loss if self.validation is None else self.validation
 
+    @property
+    def perfect(self) -> bool:
+        """Every triplet, seen or not, is in order by the whole margin: there is nothing left to learn."""
+        return self.loss == self.judged == 0
+
     def __str__(self) -> str:
         text = f"loss {self.loss:.3f}"
         return text if self.ordered is None else f"{text}, validation {self.validation:.3f}, ordered {self.ordered:.0%}"
@@ -86,28 +89,32 @@ def learn(
     device = next(cost.network.parameters()).device
     triplets = Triplets(train.y.cpu())
     watch = None if validation is None else _watch(validation, options)
+    content = digest(train.ptr, train.edge_index, train.y, *train.node.values(), *train.edge.values())
     train = train.to(device)
+    held = None if validation is None else validation.to(device)
     optimizer = torch.optim.Adam(cost.network.parameters(), lr=options.learning_rate)
-    schedule = torch.optim.lr_scheduler.StepLR(optimizer, options.decay_every, options.decay)
-    state = _State(cost, optimizer, schedule, identity(train, options, cost.config()))
-    if checkpoint is not None and checkpoint.exists():
-        state.load(checkpoint)
+    state = Checkpoint(
+        cost.network,
+        optimizer,
+        identity([asdict(options), cost.config()], content),
+        lambda e: Epoch(**e).judged,
+        checkpoint,
+    )
     with tqdm(
         total=options.epochs, initial=len(state.history), desc="learning costs", unit="epoch", disable=not progress
     ) as bar:
         for epoch in range(len(state.history), options.epochs):
-            if state.finished(options.patience):
+            if state.since_best() >= options.patience or (state.history and Epoch(**state.history[-1]).perfect):
                 break
+            optimizer.param_groups[0]["lr"] = options.learning_rate * options.decay ** (epoch // options.decay_every)
             loss = _epoch(cost, train, triplets, optimizer, options, epoch)
-            schedule.step()
-            seen = (None, None) if watch is None else _validate(cost, validation, watch, options)
-            state.add(Epoch(epoch, loss, *seen))
-            if checkpoint is not None:
-                state.save(checkpoint)
-            bar.set_postfix_str(str(state.history[-1]), refresh=False)
+            seen = (None, None) if held is None or watch is None else _validate(cost, held, watch, options)
+            line = Epoch(epoch, loss, *seen)
+            state.add(asdict(line))
+            bar.set_postfix_str(str(line), refresh=False)
             bar.update()
-    state.restore_best()
-    return state.history
+    state.finish()
+    return [Epoch(**e) for e in state.history]
 
 
 def _epoch(
@@ -169,91 +176,11 @@ def _watch(validation: Pack, options: Learning) -> tuple[Tensor, Tensor, Tensor]
 
 @torch.no_grad()
 def _validate(
-    cost: LearnedCost, validation: Pack | None, watch: tuple[Tensor, Tensor, Tensor], options: Learning
+    cost: LearnedCost, validation: Pack, watch: tuple[Tensor, Tensor, Tensor], options: Learning
 ) -> tuple[float, float]:
-    assert validation is not None
-    validation = validation.to(next(cost.network.parameters()).device)
     loss = ordered = 0.0
     for a, p, n in zip(*(t.split(256) for t in watch), strict=True):
         near, far = _distances(cost, validation, a, p, n, options)
         loss += float(F.relu(near - far + options.margin).sum())
         ordered += float((near < far).sum())
     return loss / watch[0].numel(), ordered / watch[0].numel()
-
-
-def identity(train: Pack, options: Learning, config: dict) -> str:
-    """Tells what is being learned from what, so that a checkpoint is never continued on something else."""
-    settings = hashlib.blake2b(
-        json.dumps([asdict(options), config], sort_keys=True).encode(), digest_size=16
-    ).hexdigest()
-    return settings + digest(train.ptr, train.edge_index, train.y, *train.node.values(), *train.edge.values())
-
-
-class _State:
-    """Everything needed to go on after a kill: weights, optimiser, history, and the best weights so far."""
-
-    def __init__(
-        self,
-        cost: LearnedCost,
-        optimizer: torch.optim.Optimizer,
-        schedule: torch.optim.lr_scheduler.LRScheduler,
-        identity: str,
-    ) -> None:
-        self.network, self.optimizer, self.schedule, self.identity = cost.network, optimizer, schedule, identity
-        self.history: list[Epoch] = []
-        self.best: dict[str, Tensor] = {}
-
-    def add(self, epoch: Epoch) -> None:
-        self.history.append(epoch)
-        if self.since_best() == 0:
-            self.best = {k: v.detach().clone() for k, v in self.network.state_dict().items()}
-
-    def since_best(self) -> int:
-        """Epochs since the lowest validation loss; the first of equals counts."""
-        if not self.history:
-            return 0
-        losses = [e.judged for e in self.history]
-        return len(losses) - 1 - losses.index(min(losses))
-
-    def finished(self, patience: int) -> bool:
-        """No better epoch for a long time, or none possible: every triplet, seen or not, is in order by the whole
-        margin.
-        """
-        perfect = bool(self.history) and self.history[-1].loss == self.history[-1].judged == 0
-        return perfect or self.since_best() >= patience
-
-    def restore_best(self) -> None:
-        if self.best:
-            self.network.load_state_dict(self.best)
-
-    def save(self, path: Path) -> None:
-        tensors = {f"now.{k}": v for k, v in self.network.state_dict().items()}
-        tensors |= {f"best.{k}": v for k, v in self.best.items()}
-        for index, slots in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"adam.{index}.{k}": torch.as_tensor(v) for k, v in slots.items()}
-        header = {"format": "epic-learning/1", "identity": self.identity, "history": [asdict(e) for e in self.history]}
-        write_tensors(path, tensors, header)
-
-    def load(self, path: Path) -> None:
-        tensors, header = read_tensors(path, "epic-learning/1")
-        if header["identity"] != self.identity:
-            raise InputError(
-                f"the checkpoint {path} belongs to other graphs or settings: delete it to start anew, "
-                "or choose another path"
-            )
-        self.network.load_state_dict({k[4:]: v for k, v in tensors.items() if k.startswith("now.")})
-        self.best = {k[5:]: v for k, v in tensors.items() if k.startswith("best.")}
-        slots: dict[int, dict[str, Tensor]] = {}
-        for key, value in tensors.items():
-            if key.startswith("adam."):
-                _, index, name = key.split(".", 2)
-                slots.setdefault(int(index), {})[name] = value
-        self.optimizer.load_state_dict({"state": slots, "param_groups": self.optimizer.state_dict()["param_groups"]})
-        self.history = [Epoch(**e) for e in header["history"]]
-        # StepLR is a pure function of the number of epochs.
-        state = self.schedule.state_dict()
-        rate = self.optimizer.param_groups[0]["initial_lr"] * state["gamma"] ** (
-            len(self.history) // state["step_size"]
-        )
-        self.schedule.load_state_dict({**state, "last_epoch": len(self.history), "_last_lr": [rate]})
-        self.optimizer.param_groups[0]["lr"] = rate

@@ -4,7 +4,7 @@ import torch
 from torch_geometric.data import Batch
 from torch_geometric.nn import GCNConv, GINEConv
 
-from epic.cost.network import Columns, Encoder, Layer
+from epic.layers import Columns, Encoder, Layer
 from epic.pack import pack
 from tests.graphs import random_graph
 
@@ -25,7 +25,7 @@ def test_gin_layer_equals_pygs():
     conv.eval()
     h = torch.randn(10, 5)
     expected = layer.norm(conv(h, data.edge_index, data.edge_attr))
-    assert torch.allclose(layer(h, packed.edge_index, packed.edge_attr, None), expected, atol=1e-5)
+    assert torch.allclose(layer(h, packed.edge_index, packed.edge_attr), expected, atol=1e-5)
 
 
 def test_gcn_layer_equals_pygs():
@@ -36,8 +36,20 @@ def test_gcn_layer_equals_pygs():
     h = torch.randn(10, 5)
     with torch.no_grad():
         layer.update.bias.zero_()
-    scale = (packed.degree(1).float() + 1).rsqrt()[:, None]
-    assert torch.allclose(layer(h, packed.edge_index, None, scale), layer.norm(conv(h, data.edge_index)), atol=1e-5)
+    assert torch.allclose(layer(h, packed.edge_index), layer.norm(conv(h, data.edge_index)), atol=1e-5)
+    weight = torch.rand(packed.edge_index.shape[1])
+    expected = layer.norm(conv(h, data.edge_index, weight))
+    assert torch.allclose(layer(h, packed.edge_index, edge_weight=weight), expected, atol=1e-5)
+
+
+def test_a_weight_of_two_is_an_edge_twice():
+    packed, _ = batch(None)
+    layer = Layer("gin", 5, None).eval()
+    h = torch.randn(10, 5)
+    twice = torch.cat([packed.edge_index, packed.edge_index[:, :3]], 1)
+    weight = torch.ones(packed.edge_index.shape[1])
+    weight[:3] = 2
+    assert torch.allclose(layer(h, twice), layer(h, packed.edge_index, edge_weight=weight), atol=1e-5)
 
 
 def test_integer_columns_have_a_table_each():

@@ -1,0 +1,235 @@
+"""One loop of plain PyTorch for every method."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+from torch_geometric.data import Batch
+from tqdm import tqdm
+
+from epic.checkpoint import Checkpoint, identity
+from epic.data.catalog import degree_features
+from epic.data.dataset import Dataset
+from epic.data.splits import Split
+from epic.errors import InputError
+from epic.pack import Pack
+from epic.path.labels import soft_labels
+from epic.randomness import derived, digest
+from epic.train.backbones import backbone_for
+from epic.train.metrics import loss, score
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a model is trained. ``decay_every`` epochs (0: never) the learning rate is multiplied by ``decay``.
+
+    ``patience`` epochs without a better validation score end it (0: never).
+    """
+
+    epochs: int = 100
+    batch: int = 128
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    decay: float = 0.5
+    decay_every: int = 0
+    patience: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch", "learning_rate", "decay"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} must be positive, got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class Result:
+    """Scores at the epoch with the best validation score (the first of equals), and what it took to get there."""
+
+    validation: float
+    test: float
+    best_epoch: int
+    epochs: int
+    steps: int
+    seconds: float
+    history: list[dict[str, Any]]
+
+
+class Steps(torch.utils.data.Dataset):
+    """Batch number ``step`` of a whole training, a pure function of seed and number: workers may make them in any
+    order.
+    """
+
+    def __init__(self, graphs: Pack, method: Callable | None, options: Training, classes: int | None) -> None:
+        self.graphs, self.method, self.options, self.classes = graphs, method, options, classes
+        count = len(graphs)
+        # A last batch of one graph has nothing for BatchNorm to normalise against: it is left out.
+        self.per_epoch = max(1, count // options.batch + (count % options.batch > 1))
+
+    def __len__(self) -> int:
+        return self.per_epoch * self.options.epochs
+
+    def __getitem__(self, step: int) -> Batch:
+        epoch, place = divmod(step, self.per_epoch)
+        order = torch.randperm(len(self.graphs), generator=derived(self.options.seed, "order", epoch))
+        size = self.options.batch
+        picked = self.graphs.select(order[place * size : (place + 1) * size])
+        if self.method is not None:
+            return self.method(picked, seed=derived(self.options.seed, "augment", step))
+        assert picked.y is not None
+        batch = picked.to_batch()
+        batch.y = soft_labels(picked.y, self.classes)
+        return batch
+
+
+def with_features(graphs: Pack, train: Tensor) -> Pack:
+    """Graphs without ``x`` get one-hot degrees, clamped at the largest degree among the training graphs."""
+    return graphs if graphs.x is not None else degree_features(graphs, int(graphs.select(train).degree().max()))
+
+
+def train(
+    dataset: Dataset,
+    split: Split,
+    method: Callable | None = None,
+    model: nn.Module | None = None,
+    options: Training | None = None,
+    *,
+    backbone: str = "gin",
+    workers: int = 0,
+    device: torch.device | str = "cpu",
+    checkpoint: str | Path | None = None,
+    history: str | Path | None = None,
+    progress: bool = True,
+) -> Result:
+    """Train and evaluate one model.
+
+    ``method`` augments batches (an :class:`epic.EPIC`, fitted on the training graphs; None trains plainly). ``model``
+    is any module that takes a ``Batch`` (default: ``backbone``). ``workers`` make batches beside the model; results do
+    not depend on their number. ``checkpoint`` is written after every epoch and lets a killed run go on to the same
+    result; ``history`` gets one JSON line an epoch.
+    """
+    options = options or Training()
+    graphs = with_features(dataset.graphs, split.train)
+    assert graphs.y is not None
+    classes = dataset.outputs if dataset.task == "classes" else None
+    parts = {name: graphs.select(getattr(split, name)) for name in ("train", "validation", "test")}
+    for name, part in parts.items():
+        if len(part) == 0:
+            raise InputError(f"there are no {name} graphs")
+    plain = getattr(method, "plain", None)
+    sample = _pack_of(plain(parts["train"])) if plain is not None else parts["train"]
+    if model is None:
+        model = backbone_for(sample, dataset.outputs, backbone, options.seed)
+    model.to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
+    content = digest(graphs.ptr, graphs.edge_index, graphs.y, split.train, split.validation, split.test)
+    name = identity([asdict(options), repr(model), _describe(method)], content)
+    state = Checkpoint(model, optimizer, name, lambda e: -e["validation"], checkpoint)
+    steps = Steps(parts["train"], method, options, classes)
+    begin, before = time.perf_counter(), sum(e["seconds"] for e in state.history)
+    done = len(state.history)
+    if history is not None:
+        Path(history).write_text("".join(json.dumps(e) + "\n" for e in state.history))
+    batches = _batches(steps, done * steps.per_epoch, workers)
+    with (
+        torch.random.fork_rng(devices=[] if torch.device(device).type == "cpu" else None),
+        tqdm(total=options.epochs, initial=done, desc="training", unit="epoch", disable=not progress) as bar,
+    ):
+        for epoch in range(done, options.epochs):
+            if options.patience and state.since_best() >= options.patience:
+                break
+            start = time.perf_counter()
+            torch.manual_seed(derived(options.seed, "dropout", epoch).initial_seed())
+            if options.decay_every:
+                optimizer.param_groups[0]["lr"] = options.learning_rate * options.decay ** (
+                    epoch // options.decay_every
+                )
+            mean = _epoch(model, optimizer, batches, steps.per_epoch, dataset.task, method, device)
+            scores = {p: evaluate(model, parts[p], dataset.task, plain, device) for p in ("validation", "test")}
+            line = {"epoch": epoch, "loss": mean, **scores, "seconds": round(time.perf_counter() - start, 3)}
+            state.add(line)
+            if history is not None:
+                with Path(history).open("a") as file:
+                    file.write(json.dumps(line) + "\n")
+            bar.set_postfix_str(f"loss {mean:.3f}, validation {scores['validation']:.3f}", refresh=False)
+            bar.update()
+    best = state.best_epoch()
+    lines = state.history
+    state.finish()
+    return Result(
+        lines[best]["validation"],
+        lines[best]["test"],
+        best,
+        len(lines),
+        len(lines) * steps.per_epoch,
+        round(before + time.perf_counter() - begin, 3),
+        lines,
+    )
+
+
+def _epoch(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    batches: Iterator[Batch],
+    count: int,
+    task: str,
+    method: Any,
+    device: torch.device | str,
+) -> float:
+    model.train()
+    total = torch.zeros((), device=device)
+    own_loss = getattr(method, "loss", None)
+    for _ in range(count):
+        batch = next(batches).to(device)
+        value = own_loss(model, batch) if own_loss is not None else loss(model(batch), batch.y, task)
+        optimizer.zero_grad()
+        value.backward()
+        optimizer.step()
+        total += value.detach()
+    mean = float(total) / count
+    if mean != mean:
+        raise FloatingPointError("the training loss became NaN: try a smaller learning rate")
+    return mean
+
+
+@torch.no_grad()
+def evaluate(
+    model: nn.Module, graphs: Pack, task: str, plain: Callable | None = None, device: torch.device | str = "cpu"
+) -> float:
+    """Score of a model on graphs, in evaluation mode."""
+    model.eval()
+    outputs = []
+    for index in torch.arange(len(graphs)).split(512):
+        part = graphs.select(index)
+        outputs.append(model((part.to_batch() if plain is None else plain(part)).to(device)).cpu())
+    assert graphs.y is not None
+    return score(torch.cat(outputs), graphs.y, task)
+
+
+def _batches(steps: Steps, first: int, workers: int) -> Iterator[Batch]:
+    if workers == 0:
+        return (steps[s] for s in range(first, len(steps)))
+    return iter(
+        DataLoader(steps, batch_size=None, sampler=range(first, len(steps)), num_workers=workers, prefetch_factor=4)
+    )
+
+
+def _pack_of(batch: Batch) -> Pack:
+    from epic.pack import pack
+
+    return pack(batch, check=False)
+
+
+def _describe(method: Any) -> str:
+    """What a checkpoint remembers of the method."""
+    if method is None:
+        return "none"
+    described = getattr(method, "settings", None)
+    return f"{type(method).__name__} {described() if callable(described) else ''}"

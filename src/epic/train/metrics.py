@@ -1,0 +1,60 @@
+"""Losses and scores, for every kind of label."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from scipy.stats import rankdata
+from torch import Tensor
+
+from epic.errors import InputError
+from epic.pack import matrix
+
+
+def loss(output: Tensor, y: Tensor, task: str) -> Tensor:
+    """Training loss against float labels: soft cross-entropy, BCE that skips missing (NaN) labels, or squared error."""
+    if task == "classes":
+        return F.cross_entropy(output, y)
+    known = ~torch.isnan(y)
+    if task == "binary":
+        return F.binary_cross_entropy_with_logits(output[known], y[known].to(output.dtype))
+    return F.mse_loss(output[known], y[known].to(output.dtype))
+
+
+def score(output: Tensor, y: Tensor, task: str) -> float:
+    """Higher is better: accuracy of classes, ROC-AUC of 0/1 tasks, minus the mean absolute error of real values."""
+    if task == "classes":
+        return accuracy(output, y)
+    if task == "binary":
+        return roc_auc(output, y)
+    known = ~torch.isnan(matrix(y))
+    return -float((output - matrix(y))[known].abs().mean())
+
+
+def accuracy(output: Tensor, y: Tensor) -> float:
+    """Share of graphs whose largest output is their class.
+
+    >>> accuracy(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([0, 0]))
+    0.5
+    """
+    return float((output.argmax(1) == y).double().mean())
+
+
+def roc_auc(output: Tensor, y: Tensor) -> float:
+    """Area under the ROC curve, averaged over the tasks that have both classes; missing labels (NaN) are left out.
+
+    >>> roc_auc(torch.tensor([[0.1], [0.4], [0.35], [0.8]]), torch.tensor([[0.0], [0.0], [1.0], [1.0]]))
+    0.75
+    """
+    areas = []
+    for scores, labels in zip(matrix(output).T, matrix(y).T, strict=True):
+        known = ~torch.isnan(labels)
+        truth, rank = labels[known] == 1, torch.from_numpy(rankdata(scores[known].double().cpu().numpy()))
+        positive = int(truth.sum())
+        negative = truth.numel() - positive
+        if positive and negative:
+            area = (float(rank[truth.cpu()].sum()) - positive * (positive + 1) / 2) / (positive * negative)
+            areas.append(area)
+    if not areas:
+        raise InputError("ROC-AUC needs graphs of both classes in at least one task")
+    return sum(areas) / len(areas)
