@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from epic.cli import demo
+from epic.cli import datasets, demo, fit, path, train
 from epic.errors import InputError
 
 app = typer.Typer(
@@ -27,6 +27,10 @@ def _top(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 app.command("demo")(demo.demo)
+app.command("datasets")(datasets.datasets)
+app.command("fit")(fit.fit)
+app.command("path")(path.path)
+app.command("train")(train.train)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from epic.errors import InputError
+from epic.pack import matrix
 from epic.randomness import derived
 
 
@@ -35,6 +36,17 @@ def stratified_split(y: Tensor, train: float = 0.7, validation: float = 0.1, see
         for part, piece in zip(parts, (index[:cut], index[cut:stop], index[stop:]), strict=True):
             part.append(piece)
     return Split(*(torch.cat(part).sort().values for part in parts))
+
+
+def split_of(y: Tensor, official: Split | None, seed: int = 0) -> Split:
+    """The official split where there is one, else 70/10/20, stratified where labels are classes or one 0/1 task."""
+    if official is not None:
+        return official
+    if y.is_floating_point():
+        flat = matrix(y)
+        single = flat.shape[1] == 1 and bool(((flat == 0) | (flat == 1)).all())
+        y = flat[:, 0].long() if single else torch.zeros(len(flat), dtype=torch.long)
+    return stratified_split(y if y.dim() == 1 else y[:, 0], seed=seed)
 
 
 def stratified_folds(y: Tensor, folds: int = 10, seed: int = 0) -> list[Split]:

@@ -216,9 +216,15 @@ def evaluate(
 def _batches(steps: Steps, first: int, workers: int) -> Iterator[Batch]:
     if workers == 0:
         return (steps[s] for s in range(first, len(steps)))
-    return iter(
-        DataLoader(steps, batch_size=None, sampler=range(first, len(steps)), num_workers=workers, prefetch_factor=4)
+    loader = DataLoader(
+        steps,
+        batch_size=None,
+        sampler=range(first, len(steps)),
+        num_workers=workers,
+        prefetch_factor=4,
+        generator=derived(steps.options.seed, "workers"),  # else the loader would draw from the global random state
     )
+    return iter(loader)
 
 
 def _pack_of(batch: Batch) -> Pack:

@@ -1,0 +1,170 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from epic import EPIC, InputError, UnitCost
+from epic.data import Dataset, load, stratified_split
+from epic.data.splits import Split
+from epic.pack import pack
+from epic.train import Training, train
+from epic.train.loop import with_features
+from tests.graphs import random_graph
+
+
+def lollipops(count=120):
+    whole = load("lollipop")
+    return Dataset("lollipop", whole.graphs.select(torch.arange(count)), "classes")
+
+
+def epic(dataset, **options):
+    return EPIC(UnitCost(), seed=1, degree_features=True, **options).fit(
+        with_features(dataset.graphs, torch.arange(50))
+    )
+
+
+def plain_history(result):
+    return [{k: v for k, v in line.items() if k != "seconds"} for line in result.history]
+
+
+@pytest.mark.parametrize("backbone", ["gin", "gcn"])
+def test_lollipops_are_learned(backbone):
+    dataset = lollipops(200)
+    result = train(
+        dataset, stratified_split(dataset.y), options=Training(epochs=25, batch=32), backbone=backbone, progress=False
+    )
+    assert result.test > 0.9
+    assert (
+        result.history[result.best_epoch]["validation"]
+        == result.validation
+        == max(h["validation"] for h in result.history)
+    )
+    assert result.steps == 25 * len(range(0, 140, 32))
+
+
+def test_same_seed_same_numbers_whatever_the_workers():
+    dataset = lollipops(60)
+    split = stratified_split(dataset.y)
+    before = torch.get_rng_state()
+    runs = [
+        train(dataset, split, epic(dataset), options=Training(epochs=3, batch=16), workers=w, progress=False)
+        for w in (0, 0, 2)
+    ]
+    assert torch.equal(before, torch.get_rng_state())
+    assert plain_history(runs[0]) == plain_history(runs[1]) == plain_history(runs[2])
+    other = train(dataset, split, epic(dataset), options=Training(epochs=3, batch=16, seed=1), progress=False)
+    assert plain_history(runs[0]) != plain_history(other)
+
+
+SCRIPT = """
+import sys, torch
+torch.set_num_threads(1)
+from tests.train.test_loop import *
+import epic.train.loop as loop
+if sys.argv[2] == "slow":
+    old = loop._epoch
+    def slow(*a):
+        import time
+        result = old(*a)
+        print("epoch", flush=True)
+        time.sleep(0.2)
+        return result
+    loop._epoch = slow
+d = lollipops(60)
+folder = sys.argv[1]
+result = train(d, stratified_split(d.y), epic(d), options=Training(epochs=6, batch=16), checkpoint=folder + "/c.ckpt",
+               history=folder + "/history.jsonl", progress=False)
+print(json.dumps([plain_history(result), result.test, result.best_epoch]))
+"""
+
+
+def test_kill_9_and_resume_gives_the_same_numbers(tmp_path):
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
+    run = subprocess.Popen([*command, "slow"], stdout=subprocess.PIPE, text=True)
+    for _ in range(4):
+        assert run.stdout.readline() == "epoch\n"
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    assert (tmp_path / "c.ckpt").exists()
+    again = subprocess.run([*command, "fast"], check=True, capture_output=True, text=True)
+    resumed = json.loads(again.stdout)
+    dataset = lollipops(60)
+    straight = train(
+        dataset, stratified_split(dataset.y), epic(dataset), options=Training(epochs=6, batch=16), progress=False
+    )
+    assert resumed == [plain_history(straight), straight.test, straight.best_epoch]
+    assert not (tmp_path / "c.ckpt").exists()
+    lines = [json.loads(line) for line in (tmp_path / "history.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == list(range(6))
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.unlink", lambda self, missing_ok=False: None)
+    dataset, path = lollipops(60), tmp_path / "c.ckpt"
+    split = stratified_split(dataset.y)
+    train(dataset, split, options=Training(epochs=1), checkpoint=path, progress=False)
+    with pytest.raises(InputError, match="belongs to other graphs or settings"):
+        train(dataset, split, options=Training(epochs=1, seed=5), checkpoint=path, progress=False)
+
+
+@pytest.mark.parametrize("indicator", [False, True])
+def test_indicator_reaches_model_and_test_graphs(indicator):
+    dataset = lollipops(60)
+    method = epic(dataset, indicator=indicator)
+    result = train(dataset, stratified_split(dataset.y), method, options=Training(epochs=2), progress=False)
+    assert 0 <= result.test <= 1
+
+
+def test_other_labels_and_other_models():
+    rng = np.random.default_rng(0)
+    graphs = [random_graph(rng, 4 + i % 5) for i in range(40)]
+    for i, g in enumerate(graphs):
+        g.y = torch.tensor([[float(i % 2), float("nan") if i % 3 else float(i % 5 > 2)]])
+    split = Split(torch.arange(24), torch.arange(24, 32), torch.arange(32, 40))
+    tasks = Dataset("tasks", pack(graphs), "binary")
+    assert 0 <= train(tasks, split, EPIC(UnitCost(), seed=0), options=Training(epochs=2), progress=False).test <= 1
+    for g in graphs:
+        g.y = torch.tensor([float(g.num_nodes)])
+    values = Dataset("values", pack(graphs), "values")
+
+    class Mine(torch.nn.Module):
+        """Any module that takes a batch."""
+
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(1, 1)
+
+        def forward(self, batch):
+            return self.linear(batch.ptr.diff()[:, None].float())
+
+    result = train(
+        values, split, model=Mine(), options=Training(epochs=60, learning_rate=0.1, patience=0), progress=False
+    )
+    assert result.test > -0.5
+
+
+def test_patience_and_bad_options():
+    dataset = lollipops(60)
+    result = train(
+        dataset,
+        stratified_split(dataset.y),
+        options=Training(epochs=50, patience=2, learning_rate=1e-9),
+        progress=False,
+    )
+    assert result.epochs == result.best_epoch + 3
+    with pytest.raises(InputError, match="epochs must be positive, got 0"):
+        Training(epochs=0)
+    with pytest.raises(InputError, match="no test graphs"):
+        train(dataset, Split(torch.arange(9), torch.arange(9, 12), torch.arange(0)), progress=False)
+
+
+def test_degrees_come_from_training_graphs_alone():
+    dataset = lollipops(8)
+    small = with_features(dataset.graphs, torch.tensor([0, 4]))  # heads of 4 only: degrees to 4
+    assert small.x.shape[1] == 5
+    assert (small.x.sum(1) == 1).all()
