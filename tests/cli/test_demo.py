@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -6,7 +7,9 @@ from epic import EPIC
 
 def epic(*arguments, cwd=None):
     command = [sys.executable, "-c", "from epic.cli import main; main()", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd)
+    # One thread: the graphs are tiny, and idle threads would spin on a busy machine.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
 
 
 def test_demo_learns_prints_saves_and_draws(tmp_path):

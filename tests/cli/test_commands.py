@@ -1,0 +1,114 @@
+"""The verbs, run as a user would."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from epic import LearnedCost
+from epic.data import write_graphs
+from epic.data.lollipop import lollipop
+from epic.pack import pack
+from tests.cli.test_demo import epic
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A small dataset of our own, in a file."""
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+    write_graphs(tmp_path / "small.safetensors", pack(lollipop(60, seed=0)))
+    return tmp_path / "small.safetensors"
+
+
+def test_fit_then_path_then_train(small, tmp_path):
+    run = epic("fit", str(small), "--out", str(tmp_path / "cost.safetensors"), "--epochs", "3")
+    assert run.returncode == 0, run.stderr
+    assert "learning costs" in run.stderr
+    assert LearnedCost.load(tmp_path / "cost.safetensors").fitted
+    assert not list(tmp_path.glob("*.ckpt"))
+    run = epic(
+        "path", str(small), "0", "5", "--cost", str(tmp_path / "cost.safetensors"), "--out", str(tmp_path / "p.svg")
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("EditPath(")
+    assert (tmp_path / "p.svg").stat().st_size > 5000
+    for method in ("vanilla", "epic"):
+        run = epic("train", str(small), "--method", method, "--epochs", "2", "--out", str(tmp_path / "runs"))
+        assert run.returncode == 0, run.stderr
+        folder = tmp_path / "runs" / f"small-{method}-gin-split0-seed0"
+        result = json.loads((folder / "result.json").read_text())
+        assert result["epochs_done"] == 2
+        assert f"test accuracy {result['test']:.4f}" in run.stdout
+        assert len((folder / "history.jsonl").read_text().splitlines()) == 2
+
+
+def test_train_killed_and_started_again_gives_the_same_result(small, tmp_path):
+    command = ["train", str(small), "--method", "epic", "--epochs", "12"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from epic.cli import main; main()", *command, "--out", str(tmp_path / "a")],
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    history = tmp_path / "a" / "small-epic-gin-split0-seed0" / "history.jsonl"
+    deadline = time.time() + 60
+    while not (history.exists() and history.read_text().count("\n") >= 3):
+        assert process.poll() is None
+        assert time.time() < deadline
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    results = []
+    for out in ("a", "b"):
+        assert epic(*command, "--out", str(tmp_path / out)).returncode == 0
+        folder = tmp_path / out / "small-epic-gin-split0-seed0"
+        record = json.loads((folder / "result.json").read_text())
+        del record["seconds"]
+        lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+        results.append((record, [{k: v for k, v in line.items() if k != "seconds"} for line in lines]))
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("train", "NCI2"), "unknown dataset 'NCI2': did you mean NCI1"),
+        (("train", "{small}", "--method", "epicc"), "unknown method 'epicc'; did you mean 'epic'?"),
+        (("train", "{small}", "--backbone", "gat"), "unknown backbone 'gat'"),
+        (("path", "{small}", "0", "99"), "there is no graph 99 in small: graphs run from 0 to 59"),
+        (("path", "{small}", "0", "1", "--out", "x.html"), "must end in .png, .svg or .pdf"),
+        (("path", "{small}", "0", "1", "--cost", "none.safetensors"), "there is no file none.safetensors"),
+        (("fit", "{small}", "--out", "/nowhere/c.safetensors"), "the folder /nowhere does not exist"),
+        (("fit", "nothing.csv", "--out", "c.safetensors"), "there is no file nothing.csv"),
+        (("datasets", "--data", "/nowhere"), "there is no data folder /nowhere"),
+    ],
+)
+def test_wrong_calls_end_with_2_and_a_message(small, tmp_path, arguments, message):
+    before = sorted(p.name for p in tmp_path.iterdir())
+    run = epic(*(a.replace("{small}", str(small)) for a in arguments), cwd=tmp_path)
+    assert run.returncode == 2
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+    left = [n for n in sorted(p.name for p in tmp_path.iterdir()) if n not in (*before, "runs", "cache")]
+    assert left == []
+
+
+def test_datasets_lists_what_is_here():
+    run = epic("datasets")
+    assert run.returncode == 0
+    assert "lollipop" in run.stdout
+    assert "NCI1" in run.stdout
+
+
+def test_one_class_is_refused(small, tmp_path):
+    graphs = pack(lollipop(8, heads=(4,), seed=0))
+    write_graphs(tmp_path / "one.safetensors", graphs)
+    run = epic("fit", str(tmp_path / "one.safetensors"), "--out", str(tmp_path / "c.safetensors"))
+    assert run.returncode == 2
+    assert "one class only" in run.stderr
+    assert torch.equal(graphs.y, torch.zeros(8, dtype=torch.long))
