@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch, Data, HeteroData
 
 from epic import InputError
 from epic.pack import join, pack
@@ -89,6 +89,57 @@ BAD = [
 def test_bad_graphs_are_refused_with_the_value(graphs, message):
     with pytest.raises(InputError, match=message):
         pack(graphs)
+
+
+EMPTY = torch.zeros(2, 0).long()
+MIXED = [Data(edge_index=EMPTY, num_nodes=2), Data(x=torch.ones(2, 1), edge_index=EMPTY)]
+
+
+@pytest.mark.parametrize(
+    ("graphs", "message"),
+    [
+        (MIXED, "graph 0 has no x but graph 1 has"),
+        (MIXED[::-1], "graph 1 has no x but graph 0 has"),
+        (
+            [Data(x=torch.ones(3, 1), edge_index=torch.tensor([[0], [1]]), edge_attr=torch.ones(3, 1))],
+            "3 rows for 1 edges",
+        ),
+        ([Data(x=torch.ones(3, 1), adj_t=torch.eye(3).to_sparse_csr())], "leave out ToSparseTensor"),
+        (HeteroData(), "several kinds of nodes"),
+        ([HeteroData()], "not a torch_geometric.data.Data"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_what_would_be_lost_silently_is_refused(graphs, message):
+    with pytest.raises(InputError, match=message):
+        pack(graphs)
+
+
+def test_batches_that_are_wrong_are_refused():
+    batch = Batch.from_data_list(some())
+    batch.edge_index = batch.edge_index.clone()
+    batch.edge_index[1, 0] = batch.num_nodes - 1
+    with pytest.raises(InputError, match="joins graph 0 with graph 5"):
+        pack(batch, check=False)
+    batch = Batch.from_data_list(some())
+    batch.edge_attr = batch.edge_attr[:-1]
+    with pytest.raises(InputError, match="edge_attr of the batch has"):
+        pack(batch, check=False)
+    kinds = HeteroData()
+    kinds["a"].x = torch.ones(2, 1)
+    with pytest.raises(InputError, match="several kinds of nodes"):
+        pack(Batch.from_data_list([kinds, kinds]))
+
+
+def test_subsets_point_clouds_and_follow_batch():
+    from torch.utils.data import Subset
+
+    graphs = some()
+    assert len(pack(Subset(graphs, [3, 0]))) == 2
+    cloud = Data(x=torch.ones(3, 1))
+    assert pack([cloud, cloud]).edge_index.shape == (2, 0)
+    assert pack(Batch.from_data_list([cloud, cloud])).sizes.tolist() == [3, 3]
+    assert set(pack(Batch.from_data_list(graphs, follow_batch=["x"])).node) == {"x"}
 
 
 def test_an_edge_into_the_next_graph_is_found():

@@ -21,6 +21,8 @@ def write_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
+    if path.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder")
     payload = save(
         {k: v.detach().cpu().contiguous() for k, v in tensors.items()} or {"empty": torch.zeros(0)},
         metadata={"epic": json.dumps(header)},
@@ -38,8 +40,8 @@ def write_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str
         raise
 
 
-def read_tensors(path: str | Path, form: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what :func:`write_tensors` wrote; ``form`` is the format name that its header must carry."""
+def read_tensors(path: str | Path, *forms: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what :func:`write_tensors` wrote; ``forms`` are the format names that its header may carry."""
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file {path}")
@@ -50,6 +52,6 @@ def read_tensors(path: str | Path, form: str) -> tuple[dict[str, Tensor], dict[s
     except (SafetensorError, ValueError, OSError) as error:
         raise InputError(f"{path} is damaged or not a safetensors file ({error}): save it again") from error
     found = header.get("format") if isinstance(header, dict) else None
-    if found != form:
-        raise InputError(f"{path} holds {found or 'something else'}, not {form}")
+    if found not in forms:
+        raise InputError(f"{path} holds {found or 'something else'}, not {' or '.join(forms)}")
     return tensors, header

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
+from torch_geometric.data.data import BaseData
 
 from epic.errors import InputError
 
@@ -136,9 +137,9 @@ class Pack:
         data = Data(edge_index=self.edge_index[:, e0:e1] - n0, num_nodes=n1 - n0)
         for store, a, b in ((self.node, n0, n1), (self.edge, e0, e1)):
             for key, value in store.items():
-                data[key] = value[a:b]
+                data[key] = value[a:b].clone()  # a view would drag the whole pack along when saved or sent
         if self.y is not None:
-            data.y = self.y[g : g + 1]
+            data.y = self.y[g : g + 1].clone()
         return data
 
     def to_batch(self) -> Batch:
@@ -202,9 +203,14 @@ def pack(graphs: Graphs, check: bool = True) -> Pack:
 def _as_list(graphs: Graphs) -> list[Data]:
     if isinstance(graphs, Data):
         return [graphs]
-    if isinstance(graphs, (str, bytes)) or not isinstance(graphs, Iterable):
+    if isinstance(graphs, BaseData):
+        raise InputError(
+            f"a {type(graphs).__name__} has several kinds of nodes: only homogeneous graphs (Data) can be used"
+        )
+    sized = hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")  # a Subset has these, but no __iter__
+    if isinstance(graphs, (str, bytes)) or not (sized or isinstance(graphs, Iterable)):
         raise InputError(f"expected PyG graphs (Data, Batch, or a sequence of Data), got {type(graphs).__name__}")
-    listed = list(graphs)
+    listed = list(graphs) if isinstance(graphs, Iterable) else [graphs[i] for i in range(len(graphs))]
     if not listed:
         raise InputError("there are no graphs: the sequence is empty")
     for i, g in enumerate(listed):
@@ -224,22 +230,26 @@ def _from_list(graphs: list[Data]) -> Pack:
         count = g.x.shape[0] if isinstance(g.get("x"), Tensor) and g.x.dim() > 0 else g.num_nodes
         if count is None:
             raise InputError(f"graph {i} has neither x nor num_nodes: set num_nodes so that isolated nodes count")
+        _check_rows(g, i, int(count), index.shape[1])
         node_counts.append(int(count))
         edge_counts.append(index.shape[1])
-    sizes = torch.tensor(node_counts)
-    ptr, edge_ptr = offsets(sizes), offsets(torch.tensor(edge_counts))
-    edge_index = torch.cat([blank if g.edge_index is None else g.edge_index for g in graphs], dim=1).long()
+    device = graphs[0].edge_index.device if graphs[0].edge_index is not None else blank.device
+    sizes = torch.tensor(node_counts, device=device)
+    ptr, edge_ptr = offsets(sizes), offsets(torch.tensor(edge_counts, device=device))
+    edge_index = torch.cat([blank.to(device) if g.edge_index is None else g.edge_index for g in graphs], dim=1).long()
     # Checked here too: after the shift an index out of its graph would silently point into a neighbour.
     _check_edges(edge_index, edge_ptr, sizes, low=torch.zeros_like(sizes))
     edge_index = edge_index + torch.repeat_interleave(ptr[:-1], edge_ptr.diff())
     node_keys, edge_keys = _keys(graphs[0], node_counts[0], edge_counts[0])
+    for key in ("x", "edge_attr"):
+        have = [g.get(key) is not None for g in graphs]
+        if any(have) and not all(have):
+            raise InputError(
+                f"graph {have.index(False)} has no {key} but graph {have.index(True)} has: "
+                "give every graph the same attributes"
+            )
     for i, g in enumerate(graphs[1:], 1):
-        if len(node_keys) + len(edge_keys) == 0:
-            break
         here_node, here_edge = _keys(g, node_counts[i], edge_counts[i])
-        for key in ("x", "edge_attr"):
-            if (key in node_keys or key in edge_keys) and g.get(key) is None:
-                raise InputError(f"graph {i} has no {key} but graph 0 has: give every graph the same attributes")
         node_keys = [k for k in node_keys if k in here_node]
         edge_keys = [k for k in edge_keys if k in here_edge]
     node = {k: _stack(graphs, k) for k in node_keys}
@@ -247,11 +257,32 @@ def _from_list(graphs: list[Data]) -> Pack:
     return Pack(ptr, edge_ptr, edge_index, node, edge, _labels(graphs))
 
 
+def _check_rows(g: Data, i: int, nodes: int, edges: int) -> None:
+    """Attributes must fit their graph: only the totals could be compared later."""
+    if g.get("adj_t") is not None and g.get("edge_index") is None:
+        raise InputError(f"graph {i} has adj_t and no edge_index: leave out ToSparseTensor")
+    for key, rows in (("x", nodes), ("edge_attr", edges)):
+        value = g.get(key)
+        if isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] != rows:
+            what = "nodes" if key == "x" else "edges"
+            raise InputError(f"{key} of graph {i} has {value.shape[0]} rows for {rows} {what}")
+
+
+def _skipped(key: str, value: object) -> bool:
+    """What is no attribute of nodes or edges: structure, labels, and the bookkeeping of PyG's ``follow_batch``."""
+    return (
+        key in ("edge_index", "adj_t", "y", "batch", "ptr", "num_nodes")
+        or key.endswith(("_batch", "_ptr"))
+        or not isinstance(value, Tensor)
+        or value.dim() == 0
+    )
+
+
 def _keys(g: Data, nodes: int, edges: int) -> tuple[list[str], list[str]]:
     """Which attributes run along nodes and which along edges."""
     node_keys, edge_keys = [], []
     for key, value in g.items():
-        if key in ("edge_index", "y", "batch", "ptr", "num_nodes") or not isinstance(value, Tensor) or value.dim() == 0:
+        if _skipped(key, value):
             continue
         if key == "edge_attr" or (g.is_edge_attr(key) and value.shape[0] == edges):
             edge_keys.append(key)
@@ -288,8 +319,14 @@ def _labels(graphs: list[Data]) -> Tensor | None:
 
 
 def _from_batch(batch: Batch) -> Pack:
-    edge_index = batch.edge_index
+    if not isinstance(batch, Data):
+        raise InputError(f"a {type(batch).__name__} has several kinds of nodes: only homogeneous graphs can be used")
+    if batch.get("adj_t") is not None and batch.get("edge_index") is None:
+        raise InputError("the batch has adj_t and no edge_index: leave out ToSparseTensor")
     vector = batch.batch
+    edge_index = batch.get("edge_index")
+    if edge_index is None:
+        edge_index = torch.zeros(2, 0, dtype=torch.long, device=None if vector is None else vector.device)
     if getattr(batch, "ptr", None) is not None:
         ptr = batch.ptr
     elif vector is not None:
@@ -299,7 +336,14 @@ def _from_batch(batch: Batch) -> Pack:
     graphs, nodes, edges = ptr.numel() - 1, int(ptr[-1]), edge_index.shape[1]
     if edges and (int(edge_index.min()) < 0 or int(edge_index.max()) >= nodes):
         raise InputError(f"edge_index names node {int(edge_index.max())}, but the batch has {nodes} nodes")
-    owner = torch.bucketize(edge_index[0], ptr[1:], right=True)
+    owner, other = torch.bucketize(edge_index, ptr[1:], right=True)
+    if not torch.equal(owner, other):
+        at = int((owner != other).nonzero()[0])
+        raise InputError(f"edge {at} of the batch joins graph {int(owner[at])} with graph {int(other[at])}")
+    for key, rows in (("x", nodes), ("edge_attr", edges)):
+        value = batch.get(key)
+        if isinstance(value, Tensor) and value.shape[0] != rows:
+            raise InputError(f"{key} of the batch has {value.shape[0]} rows, expected {rows}")
     order = None
     if edges and bool((owner.diff() < 0).any()):  # a transform may have shuffled the edges across graphs
         owner, order = owner.sort(stable=True)
@@ -307,7 +351,7 @@ def _from_batch(batch: Batch) -> Pack:
     node: dict[str, Tensor] = {}
     edge: dict[str, Tensor] = {}
     for key, value in batch.items():
-        if key in ("edge_index", "y", "batch", "ptr", "num_nodes") or not isinstance(value, Tensor) or value.dim() == 0:
+        if _skipped(key, value):
             continue
         if batch.is_edge_attr(key) and value.shape[0] == edges:
             edge[key] = value if order is None else value[order]
@@ -359,3 +403,18 @@ def _check_edges(edge_index: Tensor, edge_ptr: Tensor, sizes: Tensor, low: Tenso
         raise InputError(
             f"edge_index of graph {g} has the edge {edge[0]} -> {edge[1]}, but its nodes are 0 .. {int(sizes[g]) - 1}"
         )
+
+
+def check_same_features(one: Pack, other: Pack) -> None:
+    """Refuse graphs whose features cannot be compared or mixed."""
+    for key, mine, theirs in (("x", one.x, other.x), ("edge_attr", one.edge_attr, other.edge_attr)):
+        if (mine is None) != (theirs is None):
+            raise InputError(f"one side has {key} and the other has not: give it to all graphs or to none")
+        if mine is None or theirs is None:
+            continue
+        if mine.shape[1:] != theirs.shape[1:]:
+            raise InputError(
+                f"{key} has width {list(mine.shape[1:])} on one side and {list(theirs.shape[1:])} on the other"
+            )
+        if mine.is_floating_point() != theirs.is_floating_point():
+            raise InputError(f"{key} is {mine.dtype} on one side and {theirs.dtype} on the other: use one kind")

@@ -221,6 +221,71 @@ def test_results_do_not_depend_on_the_number_of_workers(learned):
             assert all(torch.equal(u, v) for u, v in zip(a, b, strict=True))
 
 
+@pytest.mark.parametrize(
+    "options", [{"num_workers": 1}, {"num_workers": 2}, {"num_workers": 2, "persistent_workers": True}]
+)
+def test_the_loader_gives_new_graphs_every_epoch_whatever_the_workers(options):
+    """Even where batches repeat, and workers start afresh."""
+    data = graphs(24)
+
+    def epochs(**kind):
+        loader = EPIC(UnitCost(), classes=3, seed=7).loader(data, batch_size=6, **kind)
+        return [[b.y for b in loader] for _ in range(3)]
+
+    alone, many = epochs(), epochs(**options)
+    assert all(torch.equal(a, b) for one, two in zip(alone, many, strict=True) for a, b in zip(one, two, strict=True))
+    assert not torch.equal(many[0][0], many[1][0])
+    assert not torch.equal(many[1][0], many[2][0])
+    shuffled = EPIC(UnitCost(), classes=3).loader(data, batch_size=6, shuffle=True)
+    assert next(iter(shuffled)).num_graphs == 9
+
+
+def test_fit_again_learns_again():
+    """Folds of a cross-validation must not inherit each other's costs, classes or features."""
+    first, second = graphs(20, classes=2), graphs(20, classes=4, seed=5)
+    augment = EPIC(seed=0).fit(first, epochs=1, progress=False)
+    old = augment.cost
+    augment.fit(second, epochs=1, progress=False)
+    assert augment.cost is not old
+    assert augment.classes == 4
+    fresh = EPIC(seed=0).fit(second, epochs=1, progress=False)
+    assert torch.equal(augment.cost.distances(second, progress=False), fresh.cost.distances(second, progress=False))
+    other = EPIC(seed=1).fit(second, epochs=1, progress=False)
+    assert not torch.equal(other.cost.distances(second, progress=False), fresh.cost.distances(second, progress=False))
+    ready = LearnedCost(width=8).fit(first, epochs=1, progress=False)
+    assert EPIC(ready).fit(first).cost is ready
+
+
+def test_degrees_follow_along_a_path_too():
+    data = [_count(g) for g in graphs(6, x=None, edge_width=None)]
+    augment = EPIC(UnitCost(), degree_features=True).fit(data)
+    for g in augment.path(data[0], data[5], seed=0):
+        assert torch.equal(g.x[:, 0].long(), torch.bincount(g.edge_index[0], minlength=g.num_nodes))
+
+
+def test_a_constant_feature_is_not_taken_for_a_degree():
+    ring = Data(
+        x=torch.full((4, 1), 2.0),
+        edge_index=torch.tensor([[0, 1, 2, 3, 1, 2, 3, 0], [1, 2, 3, 0, 0, 1, 2, 3]]),
+        y=torch.tensor([0]),
+    )
+    other = ring.clone()
+    other.y = torch.tensor([1])
+    EPIC(UnitCost()).fit([ring, other])  # a warning would be an error here
+    wrong = EPIC(UnitCost(), classes=2, degree_features=True)
+    for _ in range(2):
+        with pytest.raises(InputError, match="degree_features=True"):
+            wrong(Batch.from_data_list([ring, other]))
+
+
+def test_graphs_of_generate_do_not_drag_their_chunk_along():
+    import pickle
+
+    data = graphs(20)
+    one = next(iter(EPIC(UnitCost(), seed=0).fit(data).generate(data, 1)))
+    assert len(pickle.dumps(one)) < 6000
+
+
 def test_in_a_plain_training_loop():
     from torch_geometric.nn import GIN, global_add_pool
 
@@ -299,14 +364,14 @@ def test_save_and_load_go_on_alike(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: EPIC(ratio=-1), "ratio must be 0 or more, got -1"),
+        (lambda: EPIC(ratio=-1), "ratio must be a number from 0 up, got -1"),
         (lambda: EPIC(order="rnd"), "unknown order 'rnd'"),
         (lambda: EPIC(pairs="differnt"), "did you mean 'different'"),
         (lambda: EPIC(cost="unit"), "cost must be an epic Cost"),
         (lambda: EPIC(classes=3)(batch()), "call fit"),
         (lambda: EPIC(UnitCost())(batch()), "number of classes is not known"),
         (lambda: EPIC(UnitCost(), classes=2)(batch()), "class index 2 but only 2 classes"),
-        (lambda: EPIC(UnitCost()).fit(graphs(), epochs=3), "not learned here"),
+        (lambda: EPIC(UnitCost()).fit(graphs(), epochs=3), "given ready"),
         (lambda: EPIC(UnitCost()).fit([random_graph(np.random.default_rng(0), 3)]), "no labels"),
         (lambda: EPIC().fit(graphs(classes=1)), "1 class"),
         (lambda: EPIC().fit([]), "there are no graphs"),

@@ -8,6 +8,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
 from epic import FeatureCost, InputError, LearnedCost, UnitCost, edit_path
+from epic.cost import NodeCosts
 from epic.pack import pack
 from tests.assignment.test_exact import full_problem
 from tests.graphs import random_graph
@@ -128,3 +129,53 @@ def test_nan_in_the_features_of_a_pair_is_named(cost):
     bad = Data(x=torch.full((2, 3), torch.nan), edge_index=torch.zeros(2, 0).long(), edge_attr=torch.zeros(0, 2))
     with pytest.raises(InputError, match="x of graph 0 holds NaN"):
         cost.distance(bad, bad)
+
+
+class Asymmetric(UnitCost):
+    """A cost of a user's own: uphill is dearer, staying is not free, and it has a parameter."""
+
+    symmetric = False
+
+    def __init__(self):
+        self.slope = torch.nn.Parameter(torch.tensor(0.3, dtype=torch.double))
+
+    def nodes(self, graphs):
+        price = torch.ones(graphs.num_nodes)
+        return NodeCosts(graphs.x, price, price, graphs.ptr)
+
+    def substitution(self, source, target):
+        return self.slope * torch.relu(target[..., None, :, 0] - source[..., :, None, 0]) + 0.05
+
+
+def test_a_cost_that_is_not_symmetric_is_not_mirrored(tmp_path):
+    graphs = mixed(5, seed=3)
+    cost = Asymmetric()
+    whole = cost.distances(graphs, graphs)
+    assert torch.allclose(cost.distances(graphs), whole)
+    assert not torch.allclose(whole, whole.T)
+    assert cost.distance(graphs[1], graphs[2]) == pytest.approx(float(whole[1, 2]), rel=1e-5)
+    with pytest.raises(InputError, match="has no kind of its own"):
+        cost.save(tmp_path / "c")
+    UnitCost().save(tmp_path / "u")
+    assert type(UnitCost.load(tmp_path / "u")) is UnitCost  # not the subclass above
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 2e4])
+def test_features_far_from_the_origin_are_matched_in_float32_too(offset):
+    rng = np.random.default_rng(0)
+    x = torch.from_numpy(rng.normal(size=(12, 3))).float() + offset
+    nodes = NodeCosts(
+        torch.cat([x, x.flip(0)]), torch.full((24,), 9.0), torch.full((24,), 9.0), torch.tensor([0, 12, 24])
+    )
+    found = FeatureCost().match(nodes, nodes, torch.tensor([0]), torch.tensor([1]))
+    assert found.partner.tolist() == list(range(11, -1, -1))
+
+
+def test_graphs_that_cannot_be_compared_are_refused(cost):
+    narrow = Data(x=torch.ones(2, 1), edge_index=torch.zeros(2, 0).long(), edge_attr=torch.zeros(0, 2))
+    whole = Data(x=torch.ones(2, 3).long(), edge_index=torch.zeros(2, 0).long(), edge_attr=torch.zeros(0, 2))
+    bare = Data(num_nodes=2, edge_index=torch.zeros(2, 0).long(), edge_attr=torch.zeros(0, 2))
+    for other, message in ((narrow, "width"), (whole, "use one kind"), (bare, "one side has x")):
+        for ask in (cost.distance, cost.nearest, lambda a, b: cost.distances([a], [b])):
+            with pytest.raises(InputError, match=message):
+                ask(mixed(2)[1], other)

@@ -146,7 +146,7 @@ def test_steps_out_of_range_and_iteration():
 @pytest.mark.parametrize(
     ("a", "b", "message"),
     [
-        (line(0), Data(edge_index=torch.zeros(2, 0, dtype=torch.long), num_nodes=1), "one graph has x"),
+        (line(0), Data(edge_index=torch.zeros(2, 0, dtype=torch.long), num_nodes=1), "one side has x"),
         (line(0), Data(x=torch.ones(1, 3), edge_index=torch.zeros(2, 0, dtype=torch.long)), r"width \[4\]"),
         ([line(0), line(1)], line(0), "must be one graph, got 2"),
         (7, line(0), "expected PyG graphs"),
@@ -155,6 +155,20 @@ def test_steps_out_of_range_and_iteration():
 def test_bad_pairs_are_refused(a, b, message):
     with pytest.raises(InputError, match=message):
         edit_path(a, b)
+
+
+def test_labels_and_costs_that_do_not_fit_are_refused():
+    with pytest.raises(InputError, match="the target graph has no label"):
+        edit_path(line(0, 1, y=0), line(1))
+    wide = line(1)
+    wide.y = torch.tensor([[0.5, 0.5]])
+    with pytest.raises(InputError, match="differ in width or kind"):
+        edit_path(line(0, 1, y=0), wide)
+    with pytest.raises(InputError, match="got 'bfs'"):
+        edit_path(line(0), line(1), "bfs")
+    column = line(1)
+    column.y = torch.tensor([[1]])
+    assert edit_path(line(0, y=0), column).label(0).tolist() == [1.0, 0.0]
 
 
 def test_no_labels_no_label():

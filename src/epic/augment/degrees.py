@@ -40,6 +40,8 @@ def detect(graphs: Pack) -> DegreeFeatures | None:
     if x is None or graphs.edge_index.shape[1] == 0:
         return None
     flat = matrix(x)
+    if flat.shape[1] == 0 or flat.dtype == torch.bool or bool((flat == flat[:1]).all()):
+        return None  # a constant tells nothing, even where all nodes happen to have that degree
     for end in (0, 1):
         spec = DegreeFeatures(flat.shape[1], end)
         if torch.equal(spec.compute(graphs, flat.dtype), flat):

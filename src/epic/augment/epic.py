@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -12,12 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.data import DataLoader
 from torch_geometric.data import Batch, Data
 from tqdm import tqdm
 
 from epic.augment.degrees import DegreeFeatures, demanded, detect
 from epic.augment.pairs import PAIRS, draw_pairs
-from epic.cost.base import Cost, cost_from_state
+from epic.cost.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
 from epic.cost.learned import LearnedCost
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
@@ -31,7 +33,6 @@ from epic.path.orders import ORDERS, ranks
 from epic.ragged import counts
 from epic.randomness import Seed, base_seed, derived, digest
 
-FORM = "epic-augmenter/1"
 CHUNK = 256
 """Graphs that :meth:`EPIC.generate` makes at a time; each chunk has a generator of its own."""
 
@@ -66,21 +67,23 @@ class EPIC:
         classes: int | None = None,
         degree_features: bool | None = None,
     ) -> None:
-        if not ratio >= 0:
-            raise InputError(f"ratio must be 0 or more, got {ratio}")
+        if not 0 <= ratio < math.inf:
+            raise InputError(f"ratio must be a number from 0 up, got {ratio}")
         if cost is not None and not isinstance(cost, Cost):
             raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(cost).__name__}")
         self._cost = cost
+        self._given = (cost is not None, classes is not None)
         self.ratio = float(ratio)
         self.order = choose(order, ORDERS, "order")
         self.pairs = choose(pairs, PAIRS, "pairs")
         self.indicator = indicator
-        self.classes = classes
+        self.classes = None if classes is None else int(classes)
         self.degree_features = degree_features
         self._seed = base_seed(seed)
         self._degrees: DegreeFeatures | None = None
         self._looked = False
         self._seen: Counter[str] = Counter()
+        self._epoch = 0
 
     @property
     def cost(self) -> Cost:
@@ -89,7 +92,8 @@ class EPIC:
         return self._cost
 
     def fit(self, dataset: Graphs, **options: Any) -> EPIC:
-        """Learn costs from labelled training graphs, unless a cost that needs no learning was given; and look at labels
+        """Learn costs from labelled training graphs, anew at each call, unless a cost that needs no learning was given;
+        and look at labels
         and features.
 
         ``options`` go to :meth:`epic.LearnedCost.fit`.
@@ -97,13 +101,15 @@ class EPIC:
         packed = pack(dataset)
         if packed.y is None:
             raise InputError("the graphs have no labels y: EPIC interpolates labels")
-        self.classes = self.classes or count_classes(packed.y)
+        cost_given, classes_given = self._given
+        self.classes = self.classes if classes_given else count_classes(packed.y)
+        self._looked = False
         self._look(packed)
-        cost = LearnedCost() if self._cost is None else self._cost
+        cost = self._cost if cost_given and self._cost is not None else LearnedCost()
         if isinstance(cost, LearnedCost) and not cost.fitted:
-            cost.fit(packed, **options)
+            cost.fit(packed, **{"seed": self._seed, **options})
         elif options:
-            raise InputError(f"the cost is not learned here, so fit takes no {', '.join(options)}")
+            raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
         self._cost = cost
         return self
 
@@ -113,7 +119,8 @@ class EPIC:
         ones.
 
         Node and edge attributes are kept; other attributes of the graphs, which an edited graph does not have, are
-        dropped. Also takes a list of graphs, so that ``collate_fn=augment`` works in loader workers.
+        dropped. Also takes a list of graphs, so it
+        serves as ``collate_fn`` of torch's DataLoader; :meth:`loader` makes one.
         """
         packed = pack(batch, check=False)  # costs that are not numbers are found below; this runs at every step
         plain = self._labelled(packed)
@@ -127,6 +134,20 @@ class EPIC:
 
     collate = __call__
 
+    def loader(self, dataset: Any, batch_size: int = 128, **options: Any) -> AugmentedLoader:
+        """A loader whose batches are augmented, in its workers if it has any; ``options`` are those of torch's
+        DataLoader.
+
+        (PyG's own DataLoader ignores ``collate_fn``.)
+        """
+        return AugmentedLoader(self, dataset, batch_size, **options)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Say which epoch begins, where workers start afresh each epoch and batches repeat; :meth:`loader` does it
+        itself.
+        """
+        self._epoch = int(epoch)
+
     @torch.no_grad()
     def plain(self, batch: Graphs) -> Batch:
         """The batch as a model trained on this augmenter's output expects it, with nothing added: for validation and
@@ -136,7 +157,8 @@ class EPIC:
 
     def path(self, source: Data, target: Data, order: str | None = None, seed: Seed = None) -> EditPath:
         """The edit path between two graphs."""
-        return edit_path(source, target, self.cost, order or self.order, seed, self.classes)
+        finish = None if self._degrees is None else self._degrees.refresh
+        return edit_path(source, target, self.cost, order or self.order, seed, self.classes, finish)
 
     @torch.no_grad()
     def generate(
@@ -158,7 +180,8 @@ class EPIC:
                 if source.numel() == 0:
                     raise InputError(f"there is no pair of {self.pairs} graphs among the {len(packed)} given")
                 made = self._marked(
-                    self._between(packed, source, target, generator), torch.ones(CHUNK, dtype=torch.bool)
+                    self._between(packed, source, target, generator),
+                    torch.ones(CHUNK, dtype=torch.bool, device=packed.ptr.device),
                 )
                 first = chunk * CHUNK
                 for g in range(max(0, start - first), min(CHUNK, start + count - first)):
@@ -223,7 +246,7 @@ class EPIC:
         """Decide once, from the first graphs seen, whether ``x`` holds degrees."""
         if self._looked:
             return
-        self._looked = True
+        self._degrees = None
         if self.degree_features:
             self._degrees = demanded(packed)
         elif self.degree_features is None:
@@ -234,12 +257,17 @@ class EPIC:
                     "confirm or degree_features=False to leave x as it is",
                     stacklevel=3,
                 )
+        self._looked = True
 
     def _generator(self, packed: Pack) -> torch.Generator:
         """Seeded by what is in the batch and how often this batch was seen: the same in one process or in many."""
         content = digest(packed.ptr, packed.edge_index[1], packed.y)
+        if len(self._seen) > 100_000:  # shuffled batches hardly ever come again
+            self._seen.clear()
+        # In one process a batch counts its own epochs; in workers that start afresh, set_epoch does.
+        turn = max(self._seen[content], self._epoch)
         self._seen[content] += 1
-        return derived(self._seed, content, self._seen[content])
+        return derived(self._seed, content, turn)
 
     def settings(self) -> dict[str, Any]:
         """Everything but the cost."""
@@ -255,21 +283,41 @@ class EPIC:
 
     def save(self, path: str | Path) -> None:
         """Write cost and settings as safetensors."""
+        check_kind(self.cost)
         tensors, header = self.cost.state()
         found = None if self._degrees is None else asdict(self._degrees)
         looked = {"looked": self._looked, "degrees": found}
         write_tensors(
-            path, tensors, {"format": FORM, "kind": self.cost.kind, "augmenter": self.settings(), **looked, **header}
+            path,
+            tensors,
+            {"format": AUGMENTER_FORM, "kind": self.cost.kind, "augmenter": self.settings(), **looked, **header},
         )
 
     @classmethod
     def load(cls, path: str | Path) -> EPIC:
         """Read what :meth:`save` wrote."""
-        tensors, header = read_tensors(path, FORM)
-        augmenter = cls(cost_from_state(tensors, header, path), **header["augmenter"])
-        augmenter._looked = header["looked"]
-        augmenter._degrees = None if header["degrees"] is None else DegreeFeatures(**header["degrees"])
+        tensors, header = read_tensors(path, AUGMENTER_FORM)
+        cost = cost_from_state(tensors, header, path)
+        try:
+            augmenter = cls(cost, **header["augmenter"])
+            augmenter._looked = header["looked"]
+            augmenter._degrees = None if header["degrees"] is None else DegreeFeatures(**header["degrees"])
+        except (KeyError, TypeError) as error:
+            raise InputError(f"{path} does not hold a complete augmenter ({error}): save it again") from error
         return augmenter
+
+
+class AugmentedLoader(DataLoader):
+    """Torch's DataLoader over graphs, with augmented batches; every pass over it is a new epoch."""
+
+    def __init__(self, augment: EPIC, dataset: Any, batch_size: int, **options: Any) -> None:
+        super().__init__(dataset, batch_size, collate_fn=augment, **options)
+        self._augment, self._passes = augment, 0
+
+    def __iter__(self) -> Any:
+        self._augment.set_epoch(self._passes)
+        self._passes += 1
+        return super().__iter__()
 
 
 def draw_steps(ops: Operations, generator: torch.Generator) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import DataFolder, DatasetName, Device, Seed, SplitSeed, need_writable
+from epic.cli.options import DataFolder, DatasetName, Device, Seed, SplitSeed, check_device, need_writable
 
 
 def fit(
@@ -30,6 +30,7 @@ def fit(
     Example: epic fit NCI1 --out nci1.safetensors
     """
     need_writable(out)
+    check_device(device)
     from epic.cost import LearnedCost
     from epic.data import load
     from epic.data.splits import split_of
@@ -50,6 +51,6 @@ def fit(
         device=device,
     )
     best = min(cost.history, key=lambda e: e.judged)
-    cost.save(out)
+    cost.to("cpu").save(out)
     typer.echo(f"best epoch {best.epoch} of {len(cost.history)}: {best}")
     typer.echo(f"wrote {out}")

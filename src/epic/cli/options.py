@@ -34,3 +34,16 @@ def need_writable(path: Path) -> Path:
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
     return path
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that is not here, before any work is done."""
+    import torch
+
+    from epic.errors import InputError
+
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"cannot use the device {device!r} ({reason}): try cpu") from error

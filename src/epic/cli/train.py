@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import DataFolder, DatasetName, Device, Seed, SplitSeed
+from epic.cli.options import DataFolder, DatasetName, Device, Seed, SplitSeed, check_device
 
 METHODS = ("vanilla", "epic")
 
@@ -22,7 +22,7 @@ def train(
     ratio: Annotated[float, typer.Option(help="Augmented graphs for each original.", min=0)] = 0.5,
     indicator: Annotated[bool, typer.Option(help="Append the paper's 'is augmented' node feature.")] = False,
     epochs: Annotated[int, typer.Option(help="Epochs at most.", min=1)] = 100,
-    batch: Annotated[int | None, typer.Option(help="Graphs in a batch (default: 128; 32 for molecules).")] = None,
+    batch: Annotated[int | None, typer.Option(help="Graphs in a batch (128; for molecules 32).", min=1)] = None,
     learning_rate: Annotated[float, typer.Option(help="Adam's learning rate.")] = 1e-3,
     patience: Annotated[
         int, typer.Option(help="Epochs without a better validation score to stop after; 0: never.")
@@ -41,27 +41,41 @@ def train(
     Example: epic train NCI1 --method epic --seed 0
     """
     from epic.augment import EPIC
+    from epic.checkpoint import identity
     from epic.cost import Cost, LearnedCost
     from epic.data import load
     from epic.data.splits import split_of
     from epic.errors import InputError, choose
+    from epic.randomness import digest
     from epic.train import Training
     from epic.train import train as run
     from epic.train.loop import with_features
 
     choose(method, METHODS, "method")
+    check_device(device)
     loaded = load(dataset, data)
     for note in loaded.notes[:6]:
         typer.echo(note, err=True)
     split = split_of(loaded.y, loaded.split, split_seed)
     size = batch or (32 if loaded.graphs.x is not None and not loaded.graphs.x.is_floating_point() else 128)
-    name = f"{loaded.name}-{method}-{backbone}-split{split_seed}-seed{seed}"
+    options = Training(epochs=epochs, batch=size, learning_rate=learning_rate, patience=patience, seed=seed)
+    content = digest(loaded.graphs.ptr, loaded.graphs.edge_index, loaded.y, split.train)
+    chosen = [
+        asdict(options),
+        method,
+        backbone,
+        ratio,
+        indicator,
+        split_seed,
+        None if cost is None else str(cost.resolve()),
+    ]
+    # Other settings or other data, another folder: nothing is overwritten, and no foreign cost is picked up.
+    name = f"{loaded.name}-{method}-{backbone}-split{split_seed}-seed{seed}-{identity(chosen, content)[:8]}"
     folder = out / name
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}") from error
-    options = Training(epochs=epochs, batch=size, learning_rate=learning_rate, patience=patience, seed=seed)
     augment = None
     if method == "epic":
         graphs = with_features(loaded.graphs, split.train)
@@ -109,5 +123,6 @@ def _learned(cost, training, validation, folder: Path, seed: int, device: str): 
     if path.exists():
         return LearnedCost.load(path)
     cost.fit(training, validation=validation, checkpoint=folder / "cost.ckpt", seed=seed, device=device)
+    cost.to("cpu")  # augmentation runs there, in loader workers too
     cost.save(path)
     return cost

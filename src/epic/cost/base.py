@@ -20,10 +20,11 @@ from epic.assignment.sinkhorn import sinkhorn
 from epic.cost.distances import Neighbors, distance_matrix, nearest
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
-from epic.pack import Graphs, Pack, pack
+from epic.pack import Graphs, Pack, check_same_features, pack
 from epic.ragged import offsets, owners, ranges
 
 FORM = "epic-cost/1"
+AUGMENTER_FORM = "epic-augmenter/1"  # holds a cost too
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,8 @@ class NodeCosts:
     def finite(self) -> NodeCosts:
         """Itself, or an error where a cost is not a number."""
         for value in (self.embedding, self.deletion, self.insertion):
-            if value.is_floating_point() and not math.isfinite(
-                float(value.sum())
-            ):  # a sum is far cheaper than isfinite
+            # A sum is far cheaper than isfinite.
+            if value.is_floating_point() and not math.isfinite(float(value.sum(dtype=torch.double))):
                 raise InputError(
                     "the costs of these graphs hold NaN or infinity: look for NaN or huge values in x and edge_attr"
                 )
@@ -130,6 +130,9 @@ class Prices:
 class Cost(ABC):
     """Prices of node operations. A cost of your own defines :meth:`nodes` and :meth:`substitution`."""
 
+    symmetric: ClassVar[bool] = False
+    """Whether u into v costs what v into u does, and u into itself nothing: half of a matrix is then mirrored."""
+
     kind: ClassVar[str] = ""
     """Name under which the cost is saved; a cost that has one also defines :meth:`state` and :meth:`from_state`."""
 
@@ -143,13 +146,16 @@ class Cost(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write the cost as safetensors."""
+        check_kind(self)
         tensors, header = self.state()
         write_tensors(path, tensors, {"format": FORM, "kind": self.kind, **header})
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a saved cost. ``Cost.load`` takes any kind, ``LearnedCost.load`` a learned one only."""
-        tensors, header = read_tensors(path, FORM)
+        """Read a saved cost, or the cost of a saved augmenter. ``Cost.load`` takes any kind, ``LearnedCost.load`` a
+        learned one only.
+        """
+        tensors, header = read_tensors(path, FORM, AUGMENTER_FORM)
         found = cost_from_state(tensors, header, path)
         if not isinstance(found, cls):
             raise InputError(f"{path} holds a {header['kind']} cost, not a {cls.kind} one: use Cost.load")
@@ -161,7 +167,10 @@ class Cost(ABC):
 
     @abstractmethod
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
-        """Prices ``[..., n, m]`` of turning nodes ``source[..., n, :]`` into nodes ``target[..., m, :]``."""
+        """Prices ``[..., n, m]`` of turning nodes ``source[..., n, :]`` into nodes ``target[..., m, :]``.
+
+        Where a distance is asked for, the vectors come on the CPU in float64.
+        """
 
     def paired(self, source: Tensor, target: Tensor) -> Tensor:
         """Prices ``[...]`` of turning ``source[..., :]`` into ``target[..., :]``, one to one."""
@@ -169,7 +178,7 @@ class Cost(ABC):
 
     def distance(self, source: Graphs, target: Graphs) -> float:
         """Exact edit distance of two graphs."""
-        one, other = self.measure(source), self.measure(target)
+        one, other = self._both(source, target)
         zero = torch.zeros(1, dtype=torch.long)
         return float(self.exact(one, other, zero, zero))
 
@@ -177,21 +186,31 @@ class Cost(ABC):
         """Exact edit distances ``[A, B]`` of every source graph to every target graph (by default, of the source graphs
         to each other).
         """
-        a = self.measure(source)
-        b = a if target is None else self.measure(target)
-        return distance_matrix(self, a, b, target is None and torch.equal(a.deletion, a.insertion), progress)
+        a, b = self._both(source, target)
+        mirrored = self.symmetric and target is None and torch.equal(a.deletion, a.insertion)
+        with torch.no_grad():
+            return distance_matrix(self, a, b, mirrored, progress)
 
     def nearest(self, source: Graphs, target: Graphs | None = None, k: int = 1, progress: bool = True) -> Neighbors:
         """The k nearest target graphs of each source graph; without ``target``, among the other source graphs.
 
         Exact, but cheaper than the matrix: where a lower bound already decides, no assignment is solved.
         """
-        a = self.measure(source)
-        b = a if target is None else self.measure(target)
+        a, b = self._both(source, target)
         others = b.ptr.numel() - 1 - (target is None)
         if not 1 <= k <= others:
             raise InputError(f"k = {k} neighbours asked of {others} graphs")
-        return nearest(self, a, b, k, target is None, progress)
+        with torch.no_grad():
+            return nearest(self, a, b, k, target is None, progress)
+
+    def _both(self, source: Graphs, target: Graphs | None) -> tuple[NodeCosts, NodeCosts]:
+        one = pack(source)
+        if target is None:
+            a = self.measure(one)
+            return a, a
+        other = pack(target)
+        check_same_features(one, other)
+        return self.measure(one), self.measure(other)
 
     @torch.no_grad()
     def measure(self, graphs: Graphs) -> NodeCosts:
@@ -314,12 +333,18 @@ class Cost(ABC):
 
 def cost_from_state(tensors: dict[str, Tensor], header: dict[str, Any], path: str | Path) -> Cost:
     """Make the cost that a header describes, whatever its kind."""
-    known = {c.kind: c for c in _descendants(Cost) if c.kind}  # type: ignore[type-abstract]
+    known = {c.kind: c for c in _descendants(Cost) if c.__dict__.get("kind")}  # type: ignore[type-abstract]
     kind = choose(header.get("kind"), known, f"kind of cost in {path}:")
     try:
         return known[kind].from_state(tensors, header)
     except (KeyError, TypeError, RuntimeError) as error:
         raise InputError(f"{path} does not hold a complete {kind} cost ({error}): save it again") from error
+
+
+def check_kind(cost: Cost) -> None:
+    """Refuse to save what could not be read back: a subclass must have a name of its own."""
+    if not type(cost).__dict__.get("kind"):
+        raise InputError(f"{type(cost).__name__} has no kind of its own: set one, and define state and from_state")
 
 
 def _descendants(cls: type[Cost]) -> Iterator[type[Cost]]:

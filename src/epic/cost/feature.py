@@ -23,6 +23,7 @@ class FeatureCost(Cost):
     """
 
     kind = "feature"
+    symmetric = True
 
     def __init__(self, edit: float | None = None) -> None:
         if edit is not None and edit <= 0:

@@ -17,7 +17,7 @@ from epic.cost.learning import Epoch, Learning, learn
 from epic.cost.network import CostNetwork
 from epic.errors import InputError, choose
 from epic.layers import BACKBONES, Columns
-from epic.pack import Graphs, Pack, pack
+from epic.pack import Graphs, Pack, matrix, pack
 
 
 class LearnedCost(Cost):
@@ -30,6 +30,7 @@ class LearnedCost(Cost):
     """
 
     kind = "learned"
+    symmetric = True
 
     def __init__(self, backbone: str = "gin", width: int = 32, layers: int = 3) -> None:
         choose(backbone, BACKBONES, "backbone")
@@ -79,19 +80,19 @@ class LearnedCost(Cost):
         path = None if checkpoint is None else Path(checkpoint)
         nodes = Columns("degree", (int(train.degree().max()) + 1,)) if train.x is None else Columns.of(train.x, "x")
         edges = None if train.edge_attr is None else Columns.of(train.edge_attr, "edge_attr")
-        with torch.random.fork_rng(
-            devices=[]
-        ):  # initial weights come from the seed; the global random state stays as it was
-            torch.manual_seed(settings.seed)
+        before = self._network
+        with torch.random.fork_rng(devices=[]):
+            # Initial weights come from the seed; torch.manual_seed would seed other devices too.
+            torch.default_generator.manual_seed(settings.seed)
             self._network = CostNetwork(nodes, edges, self.backbone, self.width, self.layers)
         if device is not None:
             self._network.to(device)
-        self.learning = settings
         try:
-            self.history = learn(self, train, held, settings, path, progress)
+            history = learn(self, train, held, settings, path, progress)
         except BaseException:
-            self._network = None
+            self._network = before  # a failed or interrupted fit leaves what was there
             raise
+        self.history, self.learning = history, settings
         self._network.eval()
         return self
 
@@ -159,8 +160,9 @@ def _hold_out(graphs: Pack, share: float, seed: int) -> tuple[Pack, Pack | None]
     if share == 0 or len(graphs) < 10:
         return graphs, None
     assert graphs.y is not None
-    y = graphs.y.cpu()
-    classes = y if y.dim() == 1 and not y.is_floating_point() else torch.zeros(len(graphs), dtype=torch.long)
+    y = matrix(graphs.y.cpu())
+    by_class = y.shape[1] == 1 and not y.is_floating_point()
+    classes = y[:, 0].long() if by_class else torch.zeros(len(graphs), dtype=torch.long)
     shuffled = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(seed))
     grouped = shuffled[torch.argsort(classes[shuffled], stable=True)]
     counts = torch.bincount(classes - classes.min())

@@ -24,6 +24,7 @@ class UnitCost(Cost):
     """
 
     kind = "unit"
+    symmetric = True
 
     def nodes(self, graphs: Pack) -> NodeCosts:
         price = torch.ones(graphs.num_nodes, device=graphs.ptr.device)

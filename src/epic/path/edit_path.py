@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 from epic.cost.base import Cost, Matches
 from epic.cost.unit import UnitCost
 from epic.errors import InputError
-from epic.pack import Graphs, Pack, join, pack
+from epic.pack import Graphs, Pack, check_same_features, join, matrix, pack
 from epic.path.closed_form import intermediate
 from epic.path.labels import count_classes, mix, soft_labels
 from epic.path.operations import Operations
@@ -52,8 +52,16 @@ class EditPath:
     """
 
     def __init__(
-        self, ends: Pack, matches: Matches, ops: Operations, rank: np.ndarray, order: str, classes: int | None
+        self,
+        ends: Pack,
+        matches: Matches,
+        ops: Operations,
+        rank: np.ndarray,
+        order: str,
+        classes: int | None,
+        finish: Callable[[Pack], Pack] | None = None,
     ) -> None:
+        self._finish = finish
         self._ends, self._matches, self._ops, self._rank = ends, matches, ops, rank
         self.order = order
         rows = np.argsort(rank)
@@ -104,7 +112,7 @@ class EditPath:
         k = self._step(k)
         done = self._ops.marks(self._rank < k, self._matches)
         at = intermediate(self._ends, *_PAIR, self._matches, *done)
-        graph = at.graphs.graph(0)
+        graph = (at.graphs if self._finish is None else self._finish(at.graphs)).graph(0)
         graph.source_node = torch.from_numpy(at.source_node)
         graph.target_node = torch.from_numpy(at.target_node)
         if self._labels is not None:
@@ -147,16 +155,19 @@ def edit_path(
     order: str = "random",
     seed: Seed = None,
     classes: int | None = None,
+    finish: Callable[[Pack], Pack] | None = None,
 ) -> EditPath:
     """The cheapest edit path between two graphs under ``cost`` (by default, counted operations).
 
     ``order`` is ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no
     such order is found, a warning says so and the order is random). ``classes`` is needed for soft labels only if the
-    larger class index of the two graphs is not the last.
+    larger class index of the two graphs is not the last. ``finish``, if given, is
+    applied to every graph on the way (for instance, to compute degree features anew).
     """
-    cost = UnitCost() if cost is None else cost
+    cost = _cost(cost)
     one, other = _single(source, "source"), _single(target, "target")
     check_same_features(one, other)
+    one, other = _same_labels(one, other)
     ends = join([one.only(other), other.only(one)])
     nodes = cost.nodes(ends).to("cpu").double()
     matches = cost.match(nodes, nodes, *_PAIR)
@@ -164,25 +175,31 @@ def edit_path(
     rank, reasons = ranks(order, ops, ends, *_PAIR, derived(base_seed(seed), "order"))
     if reasons[0] is not None:
         warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
-    return EditPath(ends, matches, ops, rank, order if reasons[0] is None else "random", classes)
+    return EditPath(ends, matches, ops, rank, order if reasons[0] is None else "random", classes, finish)
 
 
 def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:
     """Exact edit distance of two graphs under ``cost`` (by default, counted operations)."""
-    cost = UnitCost() if cost is None else cost
-    check_same_features(_single(source, "source"), _single(target, "target"))
-    return cost.distance(source, target)
+    return _cost(cost).distance(_single(source, "source"), _single(target, "target"))
 
 
-def check_same_features(one: Pack, other: Pack) -> None:
-    """Refuse pairs whose features cannot be compared or mixed."""
-    for key, mine, theirs in (("x", one.x, other.x), ("edge_attr", one.edge_attr, other.edge_attr)):
-        if (mine is None) != (theirs is None):
-            raise InputError(f"one graph has {key} and the other has not: give both or neither")
-        if mine is not None and theirs is not None and mine.shape[1:] != theirs.shape[1:]:
-            raise InputError(
-                f"{key} has width {list(mine.shape[1:])} in one graph and {list(theirs.shape[1:])} in the other"
-            )
+def _cost(cost: Cost | None) -> Cost:
+    if cost is not None and not isinstance(cost, Cost):
+        raise InputError(f"cost must be an epic Cost such as UnitCost(), got {cost!r}")
+    return UnitCost() if cost is None else cost
+
+
+def _same_labels(one: Pack, other: Pack) -> tuple[Pack, Pack]:
+    """Both labels as rows of one kind and width, or neither."""
+    if one.y is None or other.y is None:
+        if one.y is not other.y:
+            lacks = "source" if one.y is None else "target"
+            raise InputError(f"the {lacks} graph has no label y and the other has: give both one, or neither")
+        return one, other
+    a, b = matrix(one.y), matrix(other.y)
+    if a.shape != b.shape or a.is_floating_point() != b.is_floating_point():
+        raise InputError("the labels y of the two graphs differ in width or kind: give both the same")
+    return replace(one, y=a), replace(other, y=b)
 
 
 def _single(graph: Graphs, what: str) -> Pack:

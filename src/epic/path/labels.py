@@ -25,6 +25,12 @@ def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
     if rows.is_floating_point():
         return rows if rows.dtype == torch.double else rows.float()
     if rows.shape[1] > 1:
+        odd = rows[(rows != 0) & (rows != 1)]
+        if odd.numel():
+            raise InputError(
+                f"integer labels of several columns must be 0 or 1, got {int(odd[0])}: give classes as one-hot, and "
+                "missing labels as NaN among float ones"
+            )
         return rows.float()
     index = rows[:, 0].long()
     if index.numel() and int(index.min()) < 0:

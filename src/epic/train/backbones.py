@@ -107,5 +107,5 @@ def backbone_for(graphs: Pack, outputs: int, conv: str = "gin", seed: int = 0, *
         choose(name, Form.__dataclass_fields__, "option of the backbone")
     form = replace(OGB if molecules else TU, conv=conv, **changes)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         return Backbone(nodes, edges, outputs, form)

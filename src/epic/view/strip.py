@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from epic.errors import InputError
+from epic.pack import matrix
 from epic.view.layout import union_layout
 
 if TYPE_CHECKING:
@@ -70,8 +71,8 @@ def _caption(path: EditPath, k: int) -> str:
 
 
 def _fill(graph: Any) -> list[str]:
-    x = graph.get("x")
-    if x is None or x.dim() < 2 or x.shape[1] < 2:
+    x = None if graph.get("x") is None else matrix(graph.x).float()
+    if x is None or x.shape[1] < 2:
         return ["#FFFFFF"] * graph.num_nodes
     return [COLOURS[i % len(COLOURS)] for i in x.argmax(1).tolist()]
 
