@@ -1,15 +1,37 @@
+import contextlib
+import io
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 from epic import EPIC
+from epic.cli import main
 
 
-def epic(*arguments, cwd=None):
-    command = [sys.executable, "-c", "from epic.cli import main; main()", *arguments]
-    # One thread: the graphs are tiny, and idle threads would spin on a busy machine.
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
+@dataclass
+class Run:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def epic(*arguments, cwd=None) -> Run:
+    """The command line in this process: starting a new one costs seconds, spent on importing torch and PyG."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    before, place = sys.argv, Path.cwd()
+    sys.argv = ["epic", *arguments]
+    os.chdir(cwd or place)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            main()
+    except SystemExit as end:
+        code = end.code or 0
+    finally:
+        sys.argv = before
+        os.chdir(place)
+    return Run(code, out.getvalue(), err.getvalue())
 
 
 def test_demo_learns_prints_saves_and_draws(tmp_path):
