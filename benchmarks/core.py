@@ -234,7 +234,8 @@ def main() -> None:
     graphs = read_tu(Path(args.data) / "tu", "NCI1")
     assert graphs.y is not None
     train = graphs.select(stratified_split(graphs.y).train)
-    cost = LearnedCost().fit(train.select(torch.arange(0, len(train), 4)), epochs=4)
+    # How hard an assignment is depends on the costs: barely learned ones would not be representative.
+    cost = LearnedCost().fit(train, epochs=10, assignment="hungarian")
     generator = torch.Generator().manual_seed(0)
     pool = pack(train).select(torch.randperm(len(train), generator=generator)[: 2 * PAIRS])
     i, j = torch.arange(PAIRS), torch.arange(PAIRS, 2 * PAIRS)
