@@ -206,3 +206,31 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     peak = int(out.stdout.split()[-1]) / 1e6
     print(f"peak {peak:.2f} GB in {time.time() - begin:.0f} s")
     assert peak < 2.0
+
+
+def test_seeds_may_be_generators_and_precision_survives_saving(tmp_path):
+    graphs = labelled()
+    one, two = (
+        LearnedCost(width=8).fit(graphs, epochs=1, seed=torch.Generator().manual_seed(4), progress=False) for _ in "ab"
+    )
+    assert one.history == two.history
+    one.network.double()
+    one.save(tmp_path / "c")
+    again = LearnedCost.load(tmp_path / "c")
+    assert next(again.network.parameters()).dtype == torch.double
+
+
+def test_a_failed_fit_leaves_the_old_costs():
+    graphs = labelled()
+    cost = LearnedCost(width=8).fit(graphs, epochs=1, progress=False)
+    before = cost.distance(graphs[0], graphs[1])
+    with pytest.raises(InputError, match="1 class"):
+        cost.fit(graphs[::2], progress=False)
+    assert cost.distance(graphs[0], graphs[1]) == before
+
+
+def test_validation_graphs_of_one_class_are_not_used_and_that_is_said():
+    graphs = labelled()
+    with pytest.warns(UserWarning, match="the validation graphs are not used"):
+        cost = LearnedCost(width=8).fit(graphs, validation=graphs[::2], epochs=1, progress=False)
+    assert cost.history[0].validation is None

@@ -40,6 +40,8 @@ class FeatureCost(Cost):
     def nodes(self, graphs: Pack) -> NodeCosts:
         x = graphs.degree()[:, None].float() if graphs.x is None else graphs.x
         x = matrix(x)
+        if x.dtype in (torch.half, torch.bfloat16, torch.bool):
+            x = x.float()
         if x.is_floating_point():
             length = x.norm(dim=1)
         else:

@@ -18,6 +18,7 @@ from epic.cost.network import CostNetwork
 from epic.errors import InputError, choose
 from epic.layers import BACKBONES, Columns
 from epic.pack import Graphs, Pack, matrix, pack
+from epic.randomness import base_seed
 
 
 class LearnedCost(Cost):
@@ -140,7 +141,8 @@ class LearnedCost(Cost):
             None if c is None else Columns(c["kind"], tuple(c["sizes"])) for c in (config["nodes"], config["edges"])
         )
         assert nodes is not None
-        cost._network = CostNetwork(nodes, edges, cost.backbone, cost.width, cost.layers).eval()
+        precision = tensors["price.0.weight"].dtype
+        cost._network = CostNetwork(nodes, edges, cost.backbone, cost.width, cost.layers).to(precision).eval()
         cost._network.load_state_dict(tensors)
         cost.learning = None if header["learning"] is None else Learning(**header["learning"])
         cost.history = [Epoch(**e) for e in header["history"]]
@@ -150,6 +152,8 @@ class LearnedCost(Cost):
 def _learning(options: dict[str, Any]) -> Learning:
     for name in options:
         choose(name, Learning.__dataclass_fields__, "option of fit")
+    if "seed" in options:
+        options = {**options, "seed": base_seed(options["seed"])}  # a generator will do, too
     return Learning(**options)
 
 

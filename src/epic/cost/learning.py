@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -167,8 +168,11 @@ def _watch(validation: Pack, options: Learning) -> tuple[Tensor, Tensor, Tensor]
         raise InputError("the validation graphs have no labels y")
     try:
         triplets = Triplets(validation.y.cpu())
-    except InputError:
-        return None  # too few classes among the held-out graphs to form a triplet
+    except InputError as error:
+        warnings.warn(
+            f"the validation graphs are not used, and the training loss chooses the epoch: {error}", stacklevel=5
+        )
+        return None
     generator = derived(options.seed, "validation")
     anchor = triplets.anchors.repeat(math.ceil(512 / triplets.anchors.numel()))
     return anchor, *triplets.draw(anchor, generator)
