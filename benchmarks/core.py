@@ -28,7 +28,7 @@ from epic import EPIC, InputError, LearnedCost, __version__, edit_path
 from epic.assignment import sinkhorn
 from epic.assignment.buckets import buckets
 from epic.data import read_tu, stratified_split
-from epic.pack import pack
+from epic.packing import pack
 
 PAIRS = 128
 

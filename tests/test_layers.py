@@ -5,7 +5,7 @@ from torch_geometric.data import Batch
 from torch_geometric.nn import GCNConv, GINEConv
 
 from epic.layers import Columns, Encoder, Layer
-from epic.pack import pack
+from epic.packing import pack
 from tests.graphs import random_graph
 
 

@@ -9,7 +9,7 @@ from torch_geometric.transforms import OneHotDegree
 from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost
 from epic.augment.epic import draw_steps, keep_a_node
 from epic.data import lollipop
-from epic.pack import pack
+from epic.packing import pack
 from tests.graphs import random_graph
 from tests.path.reference import edges_of
 

@@ -13,7 +13,7 @@ import torch
 from epic import LearnedCost
 from epic.data import write_graphs
 from epic.data.lollipop import lollipop
-from epic.pack import pack
+from epic.packing import pack
 from tests.cli.test_demo import epic
 
 

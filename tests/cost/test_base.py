@@ -9,7 +9,7 @@ from torch_geometric.utils import to_networkx
 
 from epic import FeatureCost, InputError, LearnedCost, UnitCost, edit_path
 from epic.cost import NodeCosts
-from epic.pack import pack
+from epic.packing import pack
 from tests.assignment.test_exact import full_problem
 from tests.graphs import random_graph
 from tests.path.test_edit_path import NoiseCost

@@ -11,7 +11,7 @@ import torch
 from epic import InputError, LearnedCost
 from epic.bench.lollipop import pattern
 from epic.data import lollipop
-from epic.pack import pack
+from epic.packing import pack
 from tests.graphs import random_graph
 
 

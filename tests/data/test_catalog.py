@@ -3,7 +3,7 @@ import pytest
 from epic import InputError
 from epic.data import catalog, load
 from epic.data.catalog import degree_features
-from epic.pack import pack
+from epic.packing import pack
 from tests.data.test_tudataset import write
 
 

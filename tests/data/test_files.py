@@ -4,9 +4,9 @@ import torch
 
 from epic import InputError
 from epic.data import load, read_graphs, read_pt, write_graphs
-from epic.pack import pack
+from epic.packing import pack
 from tests.graphs import random_graph
-from tests.test_pack import same
+from tests.test_packing import same
 
 
 def some(**kind):

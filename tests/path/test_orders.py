@@ -8,7 +8,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
 from epic import UnitCost, edit_path
-from epic.pack import pack
+from epic.packing import pack
 from epic.path.closed_form import intermediate
 from epic.path.orders import breadth_first
 from tests.graphs import random_graph

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from epic import InputError
-from epic.pack import pack
+from epic.packing import pack
 from epic.train import backbone_for
 from tests.graphs import random_graph
 

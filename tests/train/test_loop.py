@@ -11,7 +11,7 @@ import torch
 from epic import EPIC, InputError, UnitCost
 from epic.data import Dataset, load, stratified_split
 from epic.data.splits import Split
-from epic.pack import pack
+from epic.packing import pack
 from epic.train import Training, train
 from epic.train.loop import with_features
 from tests.graphs import random_graph

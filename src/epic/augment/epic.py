@@ -23,7 +23,8 @@ from epic.cost.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
 from epic.cost.learned import LearnedCost
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
-from epic.pack import Graphs, Pack, join, matrix, pack
+from epic.pack import Graphs, Pack, join, matrix
+from epic.packing import pack
 from epic.partners import chances
 from epic.path.closed_form import intermediate
 from epic.path.edit_path import EditPath, edit_path

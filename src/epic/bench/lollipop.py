@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from epic.cost.base import Cost
-from epic.pack import Graphs, pack
+from epic.pack import Graphs
+from epic.packing import pack
 
 
 @dataclass(frozen=True)

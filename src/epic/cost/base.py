@@ -20,7 +20,8 @@ from epic.assignment.sinkhorn import sinkhorn
 from epic.cost.distances import Neighbors, distance_matrix, nearest
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
-from epic.pack import Graphs, Pack, check_same_features, pack
+from epic.pack import Graphs, Pack
+from epic.packing import check_same_features, pack
 from epic.ragged import offsets, owners, ranges
 
 FORM = "epic-cost/1"

@@ -17,7 +17,8 @@ from epic.cost.learning import Epoch, Learning, learn
 from epic.cost.network import CostNetwork
 from epic.errors import InputError, choose
 from epic.layers import BACKBONES, Columns
-from epic.pack import Graphs, Pack, matrix, pack
+from epic.pack import Graphs, Pack, matrix
+from epic.packing import pack
 from epic.randomness import base_seed
 
 

@@ -17,7 +17,8 @@ from epic.data.lollipop import lollipop
 from epic.data.smiles import read_smiles
 from epic.data.splits import Split
 from epic.errors import InputError
-from epic.pack import Pack, pack
+from epic.pack import Pack
+from epic.packing import pack
 
 TU_URL = "https://www.chrsmrrs.com/graphkerneldatasets"
 OGB_URL = "http://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download"

@@ -13,7 +13,8 @@ from torch_geometric.data.storage import GlobalStorage
 
 from epic.errors import InputError
 from epic.files import read_tensors, write_tensors
-from epic.pack import Pack, check_pack, pack
+from epic.pack import Pack
+from epic.packing import check_pack, pack
 
 FORM = "epic-graphs/1"
 

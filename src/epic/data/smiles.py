@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from epic.data.dataset import Dataset, task_of
 from epic.data.splits import Split
 from epic.errors import InputError, choose
-from epic.pack import pack
+from epic.packing import pack
 
 # The integer codes of OGB (Hu et al. 2020), so that its encoders and our OGB backbones fit. The last code of a list is
 # "other".

@@ -16,7 +16,8 @@ from torch_geometric.data import Data
 from epic.cost.base import Cost, Matches
 from epic.cost.unit import UnitCost
 from epic.errors import InputError
-from epic.pack import Graphs, Pack, check_same_features, join, matrix, pack
+from epic.pack import Graphs, Pack, join, matrix
+from epic.packing import check_same_features, pack
 from epic.path.closed_form import intermediate
 from epic.path.labels import count_classes, mix, soft_labels
 from epic.path.operations import Operations

@@ -228,7 +228,7 @@ def _batches(steps: Steps, first: int, workers: int) -> Iterator[Batch]:
 
 
 def _pack_of(batch: Batch) -> Pack:
-    from epic.pack import pack
+    from epic.packing import pack
 
     return pack(batch, check=False)
 

@@ -4,7 +4,8 @@ import torch
 from torch_geometric.data import Batch, Data, HeteroData
 
 from epic import InputError
-from epic.pack import join, pack
+from epic.pack import join
+from epic.packing import pack
 from tests.graphs import random_graph
 
 
