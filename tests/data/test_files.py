@@ -1,3 +1,7 @@
+import os
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -35,17 +39,19 @@ def test_a_list_of_pyg_graphs(tmp_path):
     assert dataset.name == "g"
 
 
+MARK = Path(tempfile.gettempdir()) / f"epic-evil-{os.getpid()}"
+
+
 class Evil:
     def __reduce__(self):
-        import os
-
-        return os.system, ("touch /tmp/epic_was_here",)
+        return os.system, (f"touch {MARK}",)
 
 
 def test_a_pickle_with_code_is_not_run(tmp_path):
     torch.save([*some(), Evil()], tmp_path / "evil.pt")
     with pytest.raises(InputError, match="is not opened"):
         read_pt(tmp_path / "evil.pt")
+    assert not MARK.exists()
 
 
 def test_damaged_and_wrong_files(tmp_path):

@@ -177,6 +177,7 @@ class Cost(ABC):
         """Prices ``[...]`` of turning ``source[..., :]`` into ``target[..., :]``, one to one."""
         return self.substitution(source[..., None, :], target[..., None, :])[..., 0, 0]
 
+    @torch.no_grad()
     def distance(self, source: Graphs, target: Graphs) -> float:
         """Exact edit distance of two graphs."""
         one, other = self._both(source, target)
