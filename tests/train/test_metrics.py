@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 
 from epic import InputError
-from epic.train.metrics import loss, roc_auc, score
+from epic.losses import loss
+from epic.train.metrics import roc_auc, score
 
 NAN = float("nan")
 

@@ -44,8 +44,8 @@ OGB = Form(width=300, hidden=600, pool="mean", head_layers=1, between=True)
 
 
 class Backbone(nn.Module):
-    """``forward`` is ``head(embed(batch))``; ``encode`` gives the first node vectors, which ``embed`` also takes from
-    outside.
+    """``forward`` is ``head(embed(batch))``, ``embed`` is ``pool(nodes(batch), batch)``; ``encode`` gives the first node
+    vectors, which ``nodes`` and ``embed`` also take from outside.
 
     Edge attributes are used if the network was made with them; ``edge_weight`` of a batch multiplies messages.
     """
@@ -67,8 +67,8 @@ class Backbone(nn.Module):
             raise InputError("the batch has no x: give its graphs features, for instance one-hot degrees")
         return self.first(batch.x, "x")
 
-    def embed(self, batch: Batch, h: Tensor | None = None) -> Tensor:
-        """One vector for each graph."""
+    def nodes(self, batch: Batch, h: Tensor | None = None) -> Tensor:
+        """One vector for each node, after all rounds of messages."""
         h = self.encode(batch) if h is None else h
         weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
@@ -79,10 +79,18 @@ class Backbone(nn.Module):
                 h = F.relu(h, inplace=True)
             if self.form.between:
                 h = F.dropout(h, self.form.dropout, self.training)
+        return h
+
+    def pool(self, h: Tensor, batch: Batch) -> Tensor:
+        """Node vectors to one vector for each graph."""
         total = h.new_zeros(batch.num_graphs, h.shape[1]).index_add_(0, batch.batch, h)
         if self.form.pool == "sum":
             return total
         return total / torch.bincount(batch.batch, minlength=batch.num_graphs).clamp_min(1)[:, None]
+
+    def embed(self, batch: Batch, h: Tensor | None = None) -> Tensor:
+        """One vector for each graph."""
+        return self.pool(self.nodes(batch, h), batch)
 
     def forward(self, batch: Batch) -> Tensor:
         return self.head(self.embed(batch))

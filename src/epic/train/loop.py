@@ -15,16 +15,18 @@ from torch.utils.data import DataLoader
 from torch_geometric.data import Batch
 from tqdm import tqdm
 
+from epic.augment.method import Method
+from epic.augment.vanilla import Vanilla
 from epic.checkpoint import Checkpoint, identity
 from epic.data.catalog import degree_features
 from epic.data.dataset import Dataset
 from epic.data.splits import Split
 from epic.errors import InputError
 from epic.pack import Pack
-from epic.path.labels import soft_labels
+from epic.packing import pack
 from epic.randomness import derived, digest
 from epic.train.backbones import backbone_for
-from epic.train.metrics import loss, score
+from epic.train.metrics import score
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,8 @@ class Steps(torch.utils.data.Dataset):
     order.
     """
 
-    def __init__(self, graphs: Pack, method: Callable | None, options: Training, classes: int | None) -> None:
-        self.graphs, self.method, self.options, self.classes = graphs, method, options, classes
+    def __init__(self, graphs: Pack, method: Method, options: Training) -> None:
+        self.graphs, self.method, self.options = graphs, method, options
         count = len(graphs)
         # A last batch of one graph has nothing for BatchNorm to normalise against: it is left out.
         self.per_epoch = max(1, count // options.batch + (count % options.batch > 1))
@@ -81,12 +83,7 @@ class Steps(torch.utils.data.Dataset):
         order = torch.randperm(len(self.graphs), generator=derived(self.options.seed, "order", epoch))
         size = self.options.batch
         picked = self.graphs.select(order[place * size : (place + 1) * size])
-        if self.method is not None:
-            return self.method(picked, seed=derived(self.options.seed, "augment", step))
-        assert picked.y is not None
-        batch = picked.to_batch()
-        batch.y = soft_labels(picked.y, self.classes)
-        return batch
+        return self.method(picked, seed=derived(self.options.seed, "augment", step))
 
 
 def with_features(graphs: Pack, train: Tensor) -> Pack:
@@ -97,7 +94,7 @@ def with_features(graphs: Pack, train: Tensor) -> Pack:
 def train(
     dataset: Dataset,
     split: Split,
-    method: Callable | None = None,
+    method: Method | None = None,
     model: nn.Module | None = None,
     options: Training | None = None,
     *,
@@ -110,29 +107,29 @@ def train(
 ) -> Result:
     """Train and evaluate one model.
 
-    ``method`` augments batches (an :class:`epic.EPIC`, fitted on the training graphs; None trains plainly). ``model``
-    is any module that takes a ``Batch`` (default: ``backbone``). ``workers`` make batches beside the model; results do
-    not depend on their number. ``checkpoint`` is written after every epoch and lets a killed run go on to the same
-    result; ``history`` gets one JSON line an epoch.
+    ``method`` is any of :mod:`epic.augment`, fitted on the training graphs if it learns from them (None trains
+    plainly). ``model`` is any module that takes a ``Batch`` (default: ``backbone``). ``workers`` make batches beside
+    the model; results do not depend on their number. ``checkpoint`` is written after every epoch and lets a killed run
+    go on to the same result; ``history`` gets one JSON line an epoch.
     """
     options = options or Training()
     graphs = with_features(dataset.graphs, split.train)
     assert graphs.y is not None
-    classes = dataset.outputs if dataset.task == "classes" else None
+    method = method or Vanilla(options.seed)
+    method.expect(dataset.task, dataset.outputs if dataset.task == "classes" else None)
     parts = {name: graphs.select(getattr(split, name)) for name in ("train", "validation", "test")}
     for name, part in parts.items():
         if len(part) == 0:
             raise InputError(f"there are no {name} graphs")
-    plain = getattr(method, "plain", None)
-    sample = _pack_of(plain(parts["train"])) if plain is not None else parts["train"]
     if model is None:
+        sample = pack(method.plain(parts["train"]), check=False)
         model = backbone_for(sample, dataset.outputs, backbone, options.seed)
-    model.to(device)
+    model = method.model(model).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
     content = digest(graphs.ptr, graphs.edge_index, graphs.y, split.train, split.validation, split.test)
-    name = identity([asdict(options), repr(model), _describe(method)], content)
+    name = identity([asdict(options), repr(model), repr(method)], content)
     state = Checkpoint(model, optimizer, name, lambda e: -e["validation"], checkpoint)
-    steps = Steps(parts["train"], method, options, classes)
+    steps = Steps(parts["train"], method, options)
     begin, before = time.perf_counter(), sum(e["seconds"] for e in state.history)
     done = len(state.history)
     if history is not None:
@@ -151,8 +148,9 @@ def train(
                 optimizer.param_groups[0]["lr"] = options.learning_rate * options.decay ** (
                     epoch // options.decay_every
                 )
-            mean = _epoch(model, optimizer, batches, steps.per_epoch, dataset.task, method, device)
-            scores = {p: evaluate(model, parts[p], dataset.task, plain, device) for p in ("validation", "test")}
+            method.begin_epoch(model, epoch)
+            mean = _epoch(model, optimizer, batches, steps.per_epoch, method, device)
+            scores = {p: evaluate(model, parts[p], dataset.task, method.plain, device) for p in ("validation", "test")}
             line = {"epoch": epoch, "loss": mean, **scores, "seconds": round(time.perf_counter() - start, 3)}
             state.add(line)
             if history is not None:
@@ -179,17 +177,15 @@ def _epoch(
     optimizer: torch.optim.Optimizer,
     batches: Iterator[Batch],
     count: int,
-    task: str,
-    method: Any,
+    method: Method,
     device: torch.device | str,
 ) -> float:
     model.train()
     total = torch.zeros((), device=device)
-    own_loss = getattr(method, "loss", None)
     for _ in range(count):
         batch = next(batches).to(device)
-        value = own_loss(model, batch) if own_loss is not None else loss(model(batch), batch.y, task)
-        optimizer.zero_grad()
+        optimizer.zero_grad()  # before the loss: a method may call backward on parts of it by itself
+        value = method.loss(model, batch)
         value.backward()
         optimizer.step()
         total += value.detach()
@@ -225,17 +221,3 @@ def _batches(steps: Steps, first: int, workers: int) -> Iterator[Batch]:
         generator=derived(steps.options.seed, "workers"),  # else the loader would draw from the global random state
     )
     return iter(loader)
-
-
-def _pack_of(batch: Batch) -> Pack:
-    from epic.packing import pack
-
-    return pack(batch, check=False)
-
-
-def _describe(method: Any) -> str:
-    """What a checkpoint remembers of the method."""
-    if method is None:
-        return "none"
-    described = getattr(method, "settings", None)
-    return f"{type(method).__name__} {described() if callable(described) else ''}"

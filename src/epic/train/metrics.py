@@ -1,24 +1,13 @@
-"""Losses and scores, for every kind of label."""
+"""Scores of a model, for every kind of label."""
 
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from scipy.stats import rankdata
 from torch import Tensor
 
 from epic.errors import InputError
 from epic.pack import matrix
-
-
-def loss(output: Tensor, y: Tensor, task: str) -> Tensor:
-    """Training loss against float labels: soft cross-entropy, BCE that skips missing (NaN) labels, or squared error."""
-    if task == "classes":
-        return F.cross_entropy(output, y)
-    known = ~torch.isnan(y)
-    if task == "binary":
-        return F.binary_cross_entropy_with_logits(output[known], y[known].to(output.dtype))
-    return F.mse_loss(output[known], y[known].to(output.dtype))
 
 
 def score(output: Tensor, y: Tensor, task: str) -> float:

@@ -1,0 +1,16 @@
+"""No augmentation: what every method is compared with."""
+
+from __future__ import annotations
+
+from epic.augment.method import About, Method
+from epic.randomness import Seed
+
+
+class Vanilla(Method):
+    """Batches as they are, with float labels."""
+
+    about = About(paper="-", changes="nothing", needs="nothing", label="unchanged", edge_attr="kept", cost="none")
+    makes_graphs = False
+
+    def __init__(self, seed: Seed = None, *, classes: int | None = None, task: str | None = None) -> None:
+        super().__init__(0.0, False, seed, classes=classes, degree_features=False, task=task)
