@@ -9,6 +9,7 @@ import time
 
 import pytest
 import torch
+import yaml
 
 from epic import LearnedCost
 from epic.data import write_graphs
@@ -42,7 +43,7 @@ def test_fit_then_path_then_train(small, tmp_path):
         assert run.returncode == 0, run.stderr
         (folder,) = (tmp_path / "runs").glob(f"small-{method}-gin-split0-seed0-*")
         result = json.loads((folder / "result.json").read_text())
-        assert result["epochs_done"] == 2
+        assert result["epochs"] == 2
         assert f"test accuracy {result['test']:.4f}" in run.stdout
         assert len((folder / "history.jsonl").read_text().splitlines()) == 2
 
@@ -67,7 +68,7 @@ def test_train_killed_and_started_again_gives_the_same_result(small, tmp_path):
         assert epic(*command, "--out", str(tmp_path / out)).returncode == 0
         (folder,) = (tmp_path / out).iterdir()
         record = json.loads((folder / "result.json").read_text())
-        del record["seconds"]
+        del record["seconds"], record["prepared"]
         lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
         results.append((record, [{k: v for k, v in line.items() if k != "seconds"} for line in lines]))
     assert results[0] == results[1]
@@ -77,8 +78,14 @@ def test_train_killed_and_started_again_gives_the_same_result(small, tmp_path):
     ("arguments", "message"),
     [
         (("train", "NCI2"), "unknown dataset 'NCI2': did you mean NCI1"),
-        (("train", "{small}", "--method", "epicc"), "unknown method 'epicc'; did you mean 'epic'?"),
+        (("train", "{small}", "--method", "epicc"), "unknown method 'epicc'; did you mean 'epic' or"),
         (("train", "{small}", "--backbone", "gat"), "unknown backbone 'gat'"),
+        (("train", "{small}", "--pool", "max"), "unknown pool 'max'"),
+        (("train", "{small}", "--method", "drop_edge", "--set", "q=1"), "unknown setting of drop_edge 'q'"),
+        (("train", "{small}", "--method", "drop_edge", "--set", "p"), "--set takes NAME=VALUE, got 'p'"),
+        (("train", "{small}", "--method", "drop_edge", "--set", "p=2"), "p must lie between 0 and 1, got 2"),
+        (("train", "{small}", "--learning-rate", "-1"), "learning_rate: Input should be greater than 0, got -1.0"),
+        (("train", "{small}", "--config", "none.yaml"), "cannot read the config none.yaml"),
         (("train", "{small}", "--device", "nowhere"), "cannot use the device 'nowhere'"),
         (("path", "{small}", "0", "99"), "there is no graph 99 in small: graphs run from 0 to 59"),
         (("path", "{small}", "0", "1", "--out", "x.html"), "must end in .png, .svg or .pdf"),
@@ -94,7 +101,7 @@ def test_wrong_calls_end_with_2_and_a_message(small, tmp_path, arguments, messag
     assert run.returncode == 2
     assert message in run.stderr
     assert "Traceback" not in run.stderr
-    left = [n for n in sorted(p.name for p in tmp_path.iterdir()) if n not in (*before, "runs", "cache")]
+    left = [n for n in sorted(p.name for p in tmp_path.iterdir()) if n not in (*before, "cache")]
     assert left == []
 
 
@@ -112,3 +119,19 @@ def test_one_class_is_refused(small, tmp_path):
     assert run.returncode == 2
     assert "one class only" in run.stderr
     assert torch.equal(graphs.y, torch.zeros(8, dtype=torch.long))
+
+
+def test_a_config_file_gives_options_and_the_command_line_goes_before_it(small, tmp_path):
+    (tmp_path / "c.yaml").write_text(f"dataset: {small}\nmethod: drop_edge\nepochs: 1\nset:\n  p: 0.4\n")
+    run = epic("train", "--config", str(tmp_path / "c.yaml"), "--epochs", "2", "--out", str(tmp_path / "runs"))
+    assert run.returncode == 0, run.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    resolved = yaml.safe_load((folder / "config.yaml").read_text())
+    assert (resolved["method"], resolved["settings"], resolved["epochs"]) == ("drop_edge", {"p": 0.4}, 2)
+    assert list((folder / "tensorboard").iterdir())
+    (tmp_path / "c.yaml").write_text("dataset: MUTAG\nepoch: 1\n")
+    run = epic("train", "--config", str(tmp_path / "c.yaml"))
+    assert run.returncode == 2
+    assert "'epoch'; did you mean 'epochs'" in run.stderr
+    (tmp_path / "c.yaml").write_text("- MUTAG\n")
+    assert "must hold lines such as" in epic("train", "--config", str(tmp_path / "c.yaml")).stderr

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +24,69 @@ SplitSeed = Annotated[
     int, typer.Option(help="Seed of the stratified 70/10/20 split (OGB and scaffold splits are fixed).")
 ]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...")]
+
+
+def _from_file(context: typer.Context, path: Path | None) -> Path | None:
+    """Take defaults from a YAML file: what is given on the command line goes before it."""
+    if path is None:
+        return None
+    import yaml
+
+    from epic.errors import InputError, choose
+
+    try:
+        values = yaml.safe_load(path.read_text())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"cannot read the config {path}: {error}") from error
+    if not isinstance(values, dict):
+        raise InputError(f"the config {path} must hold lines such as `epochs: 50`")
+    known = {p.name: p for p in context.command.params if p.name not in (None, "config")}
+    found = {}
+    for key, value in values.items():
+        name = choose(str(key).replace("-", "_"), known, f"option of epic {context.info_name} in {path}")
+        if isinstance(value, dict):  # settings of a method may be written as a mapping
+            value = [f"{k}={json.dumps(v)}" for k, v in value.items()]
+        found[name] = value
+    context.default_map = {**(context.default_map or {}), **found}
+    return path
+
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        help="YAML file with any of these options by name (epochs: 50); the command line goes before it.",
+        is_eager=True,
+        callback=_from_file,
+    ),
+]
+
+
+def settings_of(pairs: list[str] | None) -> dict[str, Any]:
+    """``["p=0.3", "mode=zero"]`` as a mapping; values are read as JSON where they can be."""
+    from epic.errors import InputError
+
+    found: dict[str, Any] = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set takes NAME=VALUE, got {pair!r}")
+        try:
+            found[name.replace("-", "_")] = json.loads(value)
+        except ValueError:
+            found[name.replace("-", "_")] = value
+    return found
+
+
+def make_folder(path: Path) -> Path:
+    """The folder, made if need be, or an error before any work is done."""
+    from epic.errors import InputError
+
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write to {path}: {error.strerror}") from error
+    return path
 
 
 def need_writable(path: Path) -> Path:

@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from epic.cli.options import DataFolder, DatasetName, Device, Seed, SplitSeed, check_device
-
-METHODS = ("vanilla", "epic")
+from epic.cli.options import (
+    ConfigFile,
+    DataFolder,
+    DatasetName,
+    Device,
+    Seed,
+    SplitSeed,
+    check_device,
+    make_folder,
+    settings_of,
+)
 
 
 def train(
     dataset: DatasetName,
-    method: Annotated[str, typer.Option(help="vanilla or epic.")] = "vanilla",
+    method: Annotated[str, typer.Option(help="Any name that `epic methods` lists.")] = "vanilla",
+    set: Annotated[
+        list[str] | None, typer.Option(help="Setting of the method, as NAME=VALUE; may be given many times.")
+    ] = None,
     backbone: Annotated[str, typer.Option(help="gin or gcn.")] = "gin",
+    pool: Annotated[str | None, typer.Option(help="sum or mean (default: sum; mean for molecules).")] = None,
     cost: Annotated[Path | None, typer.Option(help="A cost from `epic fit`; without it, one is learned first.")] = None,
-    ratio: Annotated[float, typer.Option(help="Augmented graphs for each original.", min=0)] = 0.5,
-    indicator: Annotated[bool, typer.Option(help="Append the paper's 'is augmented' node feature.")] = False,
+    ratio: Annotated[float | None, typer.Option(help="Augmented graphs for each original.", min=0)] = None,
+    indicator: Annotated[
+        bool, typer.Option("--indicator", help="Append EPIC's 'is augmented' node feature, as the paper does.")
+    ] = False,
+    noise: Annotated[
+        float, typer.Option(help="Share of training and validation labels to corrupt.", min=0, max=1)
+    ] = 0.0,
     epochs: Annotated[int, typer.Option(help="Epochs at most.", min=1)] = 100,
     batch: Annotated[int | None, typer.Option(help="Graphs in a batch (128; for molecules 32).", min=1)] = None,
     learning_rate: Annotated[float, typer.Option(help="Adam's learning rate.")] = 1e-3,
@@ -29,6 +45,7 @@ def train(
     ] = 0,
     workers: Annotated[int, typer.Option(help="Processes that make batches; results do not depend on it.", min=0)] = 0,
     out: Annotated[Path, typer.Option(help="Folder for checkpoint, history and result.")] = Path("runs"),
+    config: ConfigFile = None,
     data: DataFolder = None,
     seed: Seed = 0,
     split_seed: SplitSeed = 0,
@@ -38,91 +55,55 @@ def train(
 
     Killed in the middle and started again with the same options, it goes on from its checkpoint, to the same result.
 
-    Example: epic train NCI1 --method epic --seed 0
-    """
-    from epic.augment import EPIC
-    from epic.checkpoint import identity
-    from epic.cost import Cost, LearnedCost
-    from epic.data import load
-    from epic.data.splits import split_of
-    from epic.errors import InputError, choose
-    from epic.randomness import digest
-    from epic.train import Training
-    from epic.train import train as run
-    from epic.train.loop import with_features
+    Examples:
 
-    choose(method, METHODS, "method")
-    check_device(device)
-    loaded = load(dataset, data)
-    for note in loaded.notes[:6]:
-        typer.echo(note, err=True)
-    split = split_of(loaded.y, loaded.split, split_seed)
-    size = batch or (32 if loaded.graphs.x is not None and not loaded.graphs.x.is_floating_point() else 128)
-    options = Training(epochs=epochs, batch=size, learning_rate=learning_rate, patience=patience, seed=seed)
-    content = digest(loaded.graphs.ptr, loaded.graphs.edge_index, loaded.y, split.train)
-    chosen = [
-        asdict(options),
-        method,
-        backbone,
-        ratio,
-        indicator,
-        split_seed,
-        None if cost is None else str(cost.resolve()),
-    ]
-    # Other settings or other data, another folder: nothing is overwritten, and no foreign cost is picked up.
-    name = f"{loaded.name}-{method}-{backbone}-split{split_seed}-seed{seed}-{identity(chosen, content)[:8]}"
-    folder = out / name
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write to {folder}: {error.strerror}") from error
-    augment = None
-    if method == "epic":
-        graphs = with_features(loaded.graphs, split.train)
-        training = graphs.select(split.train)
-        prices = Cost.load(cost) if cost is not None else None
-        if prices is None:
-            prices = _learned(LearnedCost(), training, graphs.select(split.validation), folder, seed, device)
-        degrees = True if loaded.graphs.x is None else None
-        augment = EPIC(prices, ratio, indicator=indicator, seed=seed, degree_features=degrees).fit(training)
-    result = run(
-        loaded,
-        split,
-        augment,
-        options=options,
+    epic train NCI1 --method epic --seed 0
+
+    epic train NCI1 --method drop_edge --set p=0.3
+    """
+    from epic.checkpoint import identity
+    from epic.cli.tensorboard import watcher
+    from epic.randomness import digest
+    from epic.train.config import run_config
+    from epic.train.run import dataset_of
+    from epic.train.run import run as run_it
+
+    settings = settings_of(set)
+    if ratio is not None:
+        settings["ratio"] = ratio
+    if indicator:
+        settings["indicator"] = True
+    chosen = run_config(
+        dataset=dataset,
+        method=method,
+        settings=settings,
         backbone=backbone,
-        workers=workers,
-        device=device,
-        checkpoint=folder / "checkpoint.ckpt",
-        history=folder / "history.jsonl",
+        form={} if pool is None else {"pool": pool},
+        epochs=epochs,
+        batch=batch,
+        learning_rate=learning_rate,
+        patience=patience,
+        noise=noise,
+        split_seed=split_seed,
+        seed=seed,
+        cost={"file": None if cost is None else str(cost)},
     )
-    record = {
-        "dataset": loaded.name,
-        "method": method,
-        "backbone": backbone,
-        "split_seed": split_seed,
-        **asdict(options),
-        "settings": None if augment is None else augment.settings(),
-        **{k: v for k, v in asdict(result).items() if k not in ("history", "epochs")},
-        "epochs_done": result.epochs,
-    }
+    check_device(device)
+    loaded, _ = dataset_of(chosen, data)
+    for note in [n for n in loaded.notes if n != "degrees"][:6]:
+        typer.echo(note, err=True)
+    # Other settings or other data, another folder: nothing is overwritten.
+    what = identity(chosen.key, digest(loaded.graphs.ptr, loaded.graphs.edge_index, loaded.y))[:8]
+    name = f"{loaded.name}-{method}-{backbone}-split{split_seed}-seed{seed}-{what}"
+    folder = make_folder(out / name)
+    chosen.save(folder / "config.yaml")
+    record = run_it(
+        chosen, folder, data=data, folder=folder, device=device, workers=workers, watch=watcher(folder / "tensorboard")
+    )
     (folder / "result.json").write_text(json.dumps(record, indent=1) + "\n")
     metric = {"classes": "accuracy", "binary": "ROC-AUC", "values": "minus mean absolute error"}[loaded.task]
     typer.echo(
-        f"{name}: test {metric} {result.test:.4f} at the best validation epoch {result.best_epoch} "
-        f"(validation {result.validation:.4f}); {result.seconds / result.epochs:.2f} s an epoch"
+        f"{name}: test {metric} {record['test']:.4f} at the best validation epoch {record['best_epoch']} "
+        f"(validation {record['validation']:.4f}); {record['seconds'] / record['epochs']:.2f} s an epoch"
     )
     typer.echo(f"wrote {folder}")
-
-
-def _learned(cost, training, validation, folder: Path, seed: int, device: str):  # type: ignore[no-untyped-def]
-    """The cost of this run: learned once, then read from its folder when the run is started again."""
-    from epic.cost import LearnedCost
-
-    path = folder / "cost.safetensors"
-    if path.exists():
-        return LearnedCost.load(path)
-    cost.fit(training, validation=validation, checkpoint=folder / "cost.ckpt", seed=seed, device=device)
-    cost.to("cpu")  # augmentation runs there, in loader workers too
-    cost.save(path)
-    return cost

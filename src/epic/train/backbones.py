@@ -44,8 +44,9 @@ OGB = Form(width=300, hidden=600, pool="mean", head_layers=1, between=True)
 
 
 class Backbone(nn.Module):
-    """``forward`` is ``head(embed(batch))``, ``embed`` is ``pool(nodes(batch), batch)``; ``encode`` gives the first node
-    vectors, which ``nodes`` and ``embed`` also take from outside.
+    """``forward`` is ``head(embed(batch))`` and ``embed`` is ``pool(nodes(batch), batch)``.
+
+    ``encode`` gives the first node vectors, which ``nodes`` and ``embed`` also take from outside.
 
     Edge attributes are used if the network was made with them; ``edge_weight`` of a batch multiplies messages.
     """

@@ -104,13 +104,14 @@ def train(
     checkpoint: str | Path | None = None,
     history: str | Path | None = None,
     progress: bool = True,
+    watch: Callable[[dict[str, Any]], None] | None = None,
 ) -> Result:
     """Train and evaluate one model.
 
     ``method`` is any of :mod:`epic.augment`, fitted on the training graphs if it learns from them (None trains
     plainly). ``model`` is any module that takes a ``Batch`` (default: ``backbone``). ``workers`` make batches beside
     the model; results do not depend on their number. ``checkpoint`` is written after every epoch and lets a killed run
-    go on to the same result; ``history`` gets one JSON line an epoch.
+    go on to the same result; ``history`` gets one JSON line an epoch, and ``watch`` is called with it.
     """
     options = options or Training()
     graphs = with_features(dataset.graphs, split.train)
@@ -156,6 +157,8 @@ def train(
             if history is not None:
                 with Path(history).open("a") as file:
                     file.write(json.dumps(line) + "\n")
+            if watch is not None:
+                watch(line)
             bar.set_postfix_str(f"loss {mean:.3f}, validation {scores['validation']:.3f}", refresh=False)
             bar.update()
     best = state.best_epoch()

@@ -1,0 +1,26 @@
+"""Curves for TensorBoard, where it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def watcher(folder: Path) -> Callable[[dict[str, Any]], None] | None:
+    """What to call after each epoch, or None where TensorBoard is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    writer: SummaryWriter | None = None
+
+    def watch(line: dict[str, Any]) -> None:
+        nonlocal writer
+        if writer is None:  # a run that goes on after a kill hides what it does again
+            writer = SummaryWriter(str(folder), purge_step=line["epoch"])
+        for name in ("loss", "validation", "test"):
+            writer.add_scalar(name, line[name], line["epoch"])
+        writer.flush()
+
+    return watch

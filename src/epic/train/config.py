@@ -1,0 +1,118 @@
+"""Everything that decides the outcome of one run, checked before any work is done."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from typing_extensions import Self
+
+from epic.augment import METHODS, method_class
+from epic.cost.learning import Learning
+from epic.errors import InputError, choose
+from epic.layers import BACKBONES
+from epic.train.backbones import Form
+from epic.train.loop import Training
+
+
+class CostConfig(BaseModel):
+    """How the cost of EPIC is learned; ``file`` is one that is there already."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    file: str | None = None
+    backbone: str = "gin"
+    assignment: str = "sinkhorn"
+    epochs: int = Field(40, ge=1)
+    sinkhorn: int = Field(10, ge=1)
+
+    def learning(self, seed: int) -> dict[str, Any]:
+        """Options for ``LearnedCost.fit``."""
+        options: dict[str, Any] = {
+            "assignment": self.assignment,
+            "epochs": self.epochs,
+            "iterations": self.sinkhorn,
+            "seed": seed,
+        }
+        Learning(**options)
+        return options
+
+
+class RunConfig(BaseModel):
+    """One run is a pure function of this (and of the data).
+
+    ``settings`` are arguments of the method's class; ``form`` changes the backbone (pool, dropout, width, layers);
+    ``batch`` None is 128, or 32 for molecules; ``noise`` corrupts that share of training and validation labels.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dataset: str
+    method: str = "vanilla"
+    settings: dict[str, Any] = {}
+    backbone: str = "gin"
+    form: dict[str, Any] = {}
+    epochs: int = Field(100, ge=1)
+    batch: int | None = Field(None, ge=1)
+    learning_rate: float = Field(1e-3, gt=0)
+    weight_decay: float = Field(0.0, ge=0)
+    decay: float = Field(0.5, gt=0)
+    decay_every: int = Field(0, ge=0)
+    patience: int = Field(0, ge=0)
+    noise: float = Field(0.0, ge=0, le=1)
+    split_seed: int = 0
+    seed: int = 0
+    cost: CostConfig = CostConfig()
+
+    @field_validator("method")
+    @classmethod
+    def _known_method(cls, value: str) -> str:
+        return choose(value, METHODS, "method")
+
+    @field_validator("backbone")
+    @classmethod
+    def _known_backbone(cls, value: str) -> str:
+        return choose(value, BACKBONES, "backbone")
+
+    @model_validator(mode="after")
+    def _known_settings(self) -> Self:
+        takes = [n for n in inspect.signature(method_class(self.method)).parameters if n not in ("cost", "seed")]
+        for name in self.settings:
+            choose(name, takes, f"setting of {self.method}")
+        method_class(self.method)(**self.settings)  # it refuses values that it cannot use
+        for name in self.form:
+            choose(name, Form.__dataclass_fields__, "option of the backbone")
+        self.cost.learning(self.seed)
+        return self
+
+    @property
+    def key(self) -> str:
+        """Names the run by what decides it."""
+        text = json.dumps(self.model_dump(), sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+    def training(self, batch: int) -> Training:
+        """The part that the loop takes; ``batch`` where the config leaves it open."""
+        names = ("epochs", "learning_rate", "weight_decay", "decay", "decay_every", "patience", "seed")
+        return Training(batch=self.batch or batch, **{n: getattr(self, n) for n in names})
+
+    def save(self, path: Path) -> None:
+        """Write as YAML, every value spelled out."""
+        path.write_text(yaml.safe_dump(self.model_dump(), sort_keys=False))
+
+
+def run_config(**values: Any) -> RunConfig:
+    """A checked config, or an error that says which value is wrong and why."""
+    try:
+        return RunConfig(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        reason = str(first["ctx"]["error"]) if "error" in first.get("ctx", {}) else first["msg"]
+        own = "error" in first.get("ctx", {})  # our own words name the value already
+        raise InputError(reason if own else f"{where}: {reason}, got {first['input']!r}") from error

@@ -1,0 +1,188 @@
+"""One run: from a config to a trained and evaluated classifier."""
+
+from __future__ import annotations
+
+import fcntl
+import inspect
+import platform
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from epic import __version__
+from epic.augment import method_class
+from epic.augment.method import Method
+from epic.checkpoint import identity
+from epic.cost.base import Cost
+from epic.cost.learned import LearnedCost
+from epic.data import load
+from epic.data.dataset import Dataset
+from epic.data.noise import corrupt
+from epic.data.splits import Split, split_of
+from epic.errors import InputError
+from epic.packing import pack
+from epic.randomness import digest
+from epic.train.backbones import backbone_for
+from epic.train.config import CostConfig, RunConfig
+from epic.train.loop import train, with_features
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a run works on: graphs with features and, where asked, noisy labels; their split; and the method, fitted.
+
+    ``prepared`` is the time that fitting took, learning of costs included.
+    """
+
+    dataset: Dataset
+    split: Split
+    method: Method
+    prepared: float
+
+
+def setup(
+    config: RunConfig,
+    costs: Path,
+    *,
+    data: str | Path | None = None,
+    device: torch.device | str = "cpu",
+    progress: bool = True,
+) -> Setup:
+    """Load, split, corrupt and fit. Learned costs are kept in the folder ``costs`` and shared by all runs that need the
+    same.
+    """
+    dataset, split = dataset_of(config, data)
+    training = dataset.graphs.select(split.train)
+    start = time.perf_counter()
+    kind = method_class(config.method)
+    takes = inspect.signature(kind).parameters
+    settings = {"seed": config.seed, **config.settings}
+    if "degree_features" in takes and dataset.graphs.x is not None and "degrees" in dataset.notes:
+        settings.setdefault("degree_features", True)
+    if "cost" in takes:
+        held = dataset.graphs.select(split.validation)
+        settings["cost"] = cost_of(config.cost, training, held, config.seed, costs, device, progress)
+    method = kind(**settings)
+    method.expect(dataset.task, dataset.outputs if dataset.task == "classes" else None)
+    quiet = {"progress": progress} if "progress" in inspect.signature(method.prepare).parameters else {}
+    method.fit(training, **quiet)
+    return Setup(dataset, split, method, round(time.perf_counter() - start, 3))
+
+
+def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Dataset, Split]:
+    """Graphs with features and noisy labels, and their split."""
+    dataset = load(config.dataset, data)
+    split = split_of(dataset.y, dataset.split, config.split_seed)
+    graphs = with_features(dataset.graphs, split.train)
+    notes = dataset.notes if dataset.graphs.x is not None else (*dataset.notes, "degrees")
+    if config.noise:
+        if dataset.task != "classes":
+            raise InputError(f"label noise needs classes, but {dataset.name} has {dataset.task} labels")
+        seen = torch.cat([split.train, split.validation])
+        graphs = replace(graphs, y=corrupt(dataset.y, config.noise, seen, config.split_seed, dataset.outputs))
+    return replace(dataset, graphs=graphs, notes=notes), split
+
+
+def cost_of(
+    config: CostConfig,
+    training: Any,
+    held: Any,
+    seed: int,
+    folder: Path,
+    device: torch.device | str = "cpu",
+    progress: bool = True,
+) -> Cost:
+    """A learned cost: from its file, from the folder if it was learned before, or learned now."""
+    if config.file is not None:
+        return Cost.load(config.file)
+    content = [digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y) for g in (training, held)]
+    path = folder / f"cost-{identity([config.model_dump(), seed], *content)[:16]}.safetensors"
+    with _locked(path.with_suffix(".lock")):  # several processes may want it at once
+        if path.exists():
+            return LearnedCost.load(path)
+        cost = LearnedCost(config.backbone)
+        cost.fit(
+            training,
+            validation=held,
+            checkpoint=path.with_suffix(".ckpt"),
+            device=device,
+            progress=progress,
+            **config.learning(seed),
+        )
+        cost.to("cpu")  # augmentation runs there, in loader workers too
+        cost.save(path)
+    return cost
+
+
+def run(
+    config: RunConfig,
+    costs: Path,
+    *,
+    data: str | Path | None = None,
+    folder: Path | None = None,
+    device: torch.device | str = "cpu",
+    workers: int = 0,
+    progress: bool = True,
+    watch: Callable[[dict[str, Any]], None] | None = None,
+) -> dict[str, Any]:
+    """Do a run and give its record, which JSON can hold. ``folder`` gets checkpoint and history."""
+    ready = setup(config, costs, data=data, device=device, progress=progress)
+    dataset, split, method = ready.dataset, ready.split, ready.method
+    graphs = dataset.graphs
+    assert graphs.x is not None
+    options = config.training(128 if graphs.x.is_floating_point() else 32)
+    sample = pack(method.plain(graphs.select(split.train)), check=False)
+    model = backbone_for(sample, dataset.outputs, config.backbone, config.seed, **config.form)
+    result = train(
+        dataset,
+        split,
+        method,
+        model,
+        options,
+        workers=workers,
+        device=device,
+        checkpoint=None if folder is None else folder / "checkpoint.ckpt",
+        history=None if folder is None else folder / "history.jsonl",
+        progress=progress,
+        watch=watch,
+    )
+    settings = {k: v for k, v in method.settings().items() if k != "seed"}
+    return {
+        "key": config.key,
+        "config": config.model_dump(),
+        "task": dataset.task,
+        "method_settings": settings,
+        "batch": options.batch,
+        "sizes": [int(part.numel()) for part in (split.train, split.validation, split.test)],
+        **{k: v for k, v in asdict(result).items() if k != "history"},
+        "prepared": ready.prepared,
+        "history": {k: [line[k] for line in result.history] for k in ("loss", "validation", "test")},
+        "data": digest(graphs.ptr, graphs.edge_index, graphs.x, graphs.y),
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """What a result may depend on besides its config."""
+    import torch_geometric
+
+    return {
+        "epic": __version__,
+        "torch": torch.__version__,
+        "torch_geometric": torch_geometric.__version__,
+        "python": platform.python_version(),
+    }
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a file's lock; it goes with the process, however that ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,30 @@
+import pytest
+
+from epic import InputError
+from epic.train.config import RunConfig, run_config
+
+
+def test_the_key_is_what_decides_a_run():
+    one = run_config(dataset="MUTAG", method="drop_edge", settings={"p": 0.2})
+    assert one.key == run_config(dataset="MUTAG", settings={"p": 0.2}, method="drop_edge").key
+    assert one.key != run_config(dataset="MUTAG", method="drop_edge", settings={"p": 0.3}).key
+    assert one.key != run_config(dataset="MUTAG", method="drop_edge", settings={"p": 0.2}, seed=1).key
+    assert RunConfig(**one.model_dump()).key == one.key
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"method": "dropedge"}, "unknown method 'dropedge'; did you mean 'drop_edge'"),
+        ({"epochs": 0}, "epochs: Input should be greater than or equal to 1, got 0"),
+        ({"epochs": "many"}, "epochs: .*got 'many'"),
+        ({"noise": 1.5}, "noise: .*got 1.5"),
+        ({"colour": 1}, "colour: Extra inputs are not permitted"),
+        ({"cost": {"assignment": "greedy"}}, "unknown assignment 'greedy'"),
+        ({"form": {"pols": "sum"}}, "unknown option of the backbone 'pols'; did you mean 'pool'"),
+        ({"method": "epic", "settings": {"cost": "unit"}}, "unknown setting of epic 'cost'"),
+    ],
+)
+def test_wrong_values_are_named(values, message):
+    with pytest.raises(InputError, match=message):
+        run_config(dataset="MUTAG", **values)

@@ -1,0 +1,88 @@
+import json
+import multiprocessing
+
+import pytest
+import torch
+
+from epic import InputError, LearnedCost
+from epic.augment import EPIC
+from epic.data import write_graphs
+from epic.data.lollipop import lollipop
+from epic.packing import pack
+from epic.train.config import run_config
+from epic.train.run import dataset_of, run, setup
+
+QUICK = {"epochs": 2, "cost": {"epochs": 1}}
+
+
+@pytest.fixture
+def small(tmp_path):
+    write_graphs(tmp_path / "small.safetensors", pack(lollipop(60, seed=0)))
+    return str(tmp_path / "small.safetensors")
+
+
+def without_times(record):
+    return {k: v for k, v in record.items() if k not in ("seconds", "prepared")}
+
+
+@pytest.mark.parametrize("method", ["vanilla", "drop_edge", "epic", "epic_unit"])
+def test_a_run_is_a_function_of_its_config(small, tmp_path, method):
+    config = run_config(dataset=small, method=method, **QUICK)
+    records = [run(config, tmp_path / place, progress=False) for place in ("a", "b")]
+    assert without_times(records[0]) == without_times(records[1])
+    assert json.loads(json.dumps(records[0])) == records[0]
+    assert records[0]["key"] == config.key
+    assert len(records[0]["history"]["test"]) == 2
+    other = run(run_config(dataset=small, method=method, seed=1, **QUICK), tmp_path / "a", progress=False)
+    assert other["history"] != records[0]["history"]
+
+
+def test_a_cost_is_learned_once_for_all_that_need_it(small, tmp_path, monkeypatch):
+    learned = []
+    real = LearnedCost.fit
+    monkeypatch.setattr(LearnedCost, "fit", lambda self, *a, **k: learned.append(1) or real(self, *a, **k))
+    for method, seed in (("epic", 0), ("epic_no_indicator", 0), ("epic", 1)):
+        setup(run_config(dataset=small, method=method, seed=seed, **QUICK), tmp_path, progress=False)
+    assert len(learned) == 2
+    assert len(list(tmp_path.glob("cost-*.safetensors"))) == 2
+
+
+def _learn(small, folder):
+    torch.set_num_threads(1)
+    setup(run_config(dataset=small, method="epic", **QUICK), folder, progress=False)
+
+
+def test_two_processes_that_need_the_same_cost_do_not_disturb_each_other(small, tmp_path):
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_learn, args=(small, tmp_path)) for _ in range(2)]
+    for p in processes:
+        p.start()
+    for p in processes:
+        p.join(60)
+        assert p.exitcode == 0
+    assert len(list(tmp_path.glob("cost-*.safetensors"))) == 1
+
+
+def test_noise_changes_labels_of_training_and_validation_only(small):
+    clean, split = dataset_of(run_config(dataset=small))
+    noisy, _ = dataset_of(run_config(dataset=small, noise=0.5))
+    changed = clean.y != noisy.y
+    assert not changed[split.test].any()
+    seen = torch.cat([split.train, split.validation])
+    assert int(changed[seen].sum()) == round(0.5 * seen.numel())
+
+
+def test_the_method_is_made_with_its_settings(small, tmp_path):
+    config = run_config(dataset=small, method="epic", settings={"ratio": 1.0, "indicator": True}, **QUICK)
+    ready = setup(config, tmp_path, progress=False)
+    assert isinstance(ready.method, EPIC)
+    assert (ready.method.ratio, ready.method.indicator, ready.method.classes) == (1.0, True, 4)
+
+
+def test_noise_needs_classes(tmp_path):
+    graphs = lollipop(20, seed=0)
+    for g in graphs:
+        g.y = g.y.float() + 0.5
+    write_graphs(tmp_path / "real.safetensors", pack(graphs))
+    with pytest.raises(InputError, match="label noise needs classes, but real has values labels"):
+        dataset_of(run_config(dataset=str(tmp_path / "real.safetensors"), noise=0.2))
