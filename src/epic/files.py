@@ -17,16 +17,25 @@ from epic.errors import InputError
 
 
 def write_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
+    """Write tensors and header, whole or not at all."""
+    write_bytes(path, tensor_bytes(tensors, header))
+
+
+def tensor_bytes(tensors: dict[str, Tensor], header: dict[str, Any]) -> bytes:
+    """The contents of such a file."""
+    return save(
+        {k: v.detach().cpu().contiguous() for k, v in tensors.items()} or {"empty": torch.zeros(0)},
+        metadata={"epic": json.dumps(header)},
+    )
+
+
+def write_bytes(path: str | Path, payload: bytes) -> None:
     """Write beside the path, then rename: a kill leaves the old file or the new one, never half of either."""
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
-    payload = save(
-        {k: v.detach().cpu().contiguous() for k, v in tensors.items()} or {"empty": torch.zeros(0)},
-        metadata={"epic": json.dumps(header)},
-    )
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -12,7 +12,8 @@ import torch
 import yaml
 
 from epic import LearnedCost
-from epic.data import write_graphs
+from epic.augment import METHODS
+from epic.data import Shards, write_graphs
 from epic.data.lollipop import lollipop
 from epic.packing import pack
 from tests.cli.test_demo import epic
@@ -50,19 +51,10 @@ def test_fit_then_path_then_train(small, tmp_path):
 
 def test_train_killed_and_started_again_gives_the_same_result(small, tmp_path):
     command = ["train", str(small), "--method", "epic", "--epochs", "12"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from epic.cli import main; main()", *command, "--out", str(tmp_path / "a")],
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    killed(
+        [*command, "--out", str(tmp_path / "a")],
+        lambda: any(h.read_text().count("\n") >= 3 for h in (tmp_path / "a").glob("*/history.jsonl")),
     )
-    deadline = time.time() + 60
-    while not any(h.read_text().count("\n") >= 3 for h in (tmp_path / "a").glob("*/history.jsonl")):
-        assert process.poll() is None
-        assert time.time() < deadline
-        time.sleep(0.01)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
     results = []
     for out in ("a", "b"):
         assert epic(*command, "--out", str(tmp_path / out)).returncode == 0
@@ -88,10 +80,15 @@ def test_train_killed_and_started_again_gives_the_same_result(small, tmp_path):
         (("train", "{small}", "--config", "none.yaml"), "cannot read the config none.yaml"),
         (("train", "{small}", "--device", "nowhere"), "cannot use the device 'nowhere'"),
         (("path", "{small}", "0", "99"), "there is no graph 99 in small: graphs run from 0 to 59"),
-        (("path", "{small}", "0", "1", "--out", "x.html"), "must end in .png, .svg or .pdf"),
+        (("path", "{small}", "0", "1", "--out", "x.txt"), "must end in .html, .png, .svg, .pdf"),
+        (("gallery", "{small}", "--out", "x.png"), "must end in .html"),
         (("path", "{small}", "0", "1", "--cost", "none.safetensors"), "there is no file none.safetensors"),
         (("fit", "{small}", "--out", "/nowhere/c.safetensors"), "the folder /nowhere does not exist"),
         (("fit", "nothing.csv", "--out", "c.safetensors"), "there is no file nothing.csv"),
+        (("augment", "{small}", "--out", "a", "--method", "vanilla"), "vanilla makes no graphs"),
+        (("augment", "{small}", "--out", "a", "--shard", "100"), "multiple of 256, got 100"),
+        (("augment", "{small}", "--out", "a", "--part", "test"), "unknown part 'test'"),
+        (("augment", "NCI2", "--out", "a"), "unknown dataset 'NCI2'"),
         (("datasets", "--data", "/nowhere"), "there is no data folder /nowhere"),
     ],
 )
@@ -135,3 +132,47 @@ def test_a_config_file_gives_options_and_the_command_line_goes_before_it(small, 
     assert "'epoch'; did you mean 'epochs'" in run.stderr
     (tmp_path / "c.yaml").write_text("- MUTAG\n")
     assert "must hold lines such as" in epic("train", "--config", str(tmp_path / "c.yaml")).stderr
+
+
+def killed(command, ready, limit=90):
+    """Start a command in a process of its own and kill it as soon as ``ready()``."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from epic.cli import main; main()", *command],
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    deadline = time.time() + limit
+    while not ready():
+        assert process.poll() is None, "it ended before it could be killed"
+        assert time.time() < deadline
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def test_augment_killed_and_started_again_gives_the_same_files(small, tmp_path):
+    command = ["augment", str(small), "--set", "pairs=different", "--count", "15000", "--shard", "256"]
+    command += ["--method", "epic_unit"]
+    killed([*command, "--out", str(tmp_path / "a")], lambda: len(list((tmp_path / "a").glob("shard-*"))) >= 3)
+    assert len(list((tmp_path / "a").glob("shard-*"))) < 59
+    for place in ("a", "b"):
+        run = epic(*command, "--out", str(tmp_path / place))
+        assert run.returncode == 0, run.stderr
+        assert "graphs/s" in run.stdout
+        assert ("are there already" in run.stdout) == (place == "a")
+    names = sorted(p.name for p in (tmp_path / "b").iterdir())
+    assert sorted(p.name for p in (tmp_path / "a").iterdir() if not p.name.startswith(".")) == names
+    for name in names:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    graphs = Shards(tmp_path / "a")
+    assert len(graphs) == 15000
+    assert graphs[7].y.shape == (1, 4)
+
+
+def test_methods_lists_every_method():
+    run = epic("methods", "--papers", "--grids")
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    for name in METHODS:
+        assert any(line.split(" ")[0] == name for line in lines), name

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from epic.cli import datasets, demo, fit, path, train
+from epic.cli import augment, datasets, demo, fit, gallery, methods, path, train
 from epic.errors import InputError
 
 app = typer.Typer(
@@ -28,8 +28,11 @@ def _top(version: bool = typer.Option(False, "--version", help="Print the versio
 
 app.command("demo")(demo.demo)
 app.command("datasets")(datasets.datasets)
+app.command("methods")(methods.methods)
+app.command("augment")(augment.augment)
 app.command("fit")(fit.fit)
 app.command("path")(path.path)
+app.command("gallery")(gallery.gallery)
 app.command("train")(train.train)
 
 

@@ -23,6 +23,10 @@ Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 SplitSeed = Annotated[
     int, typer.Option(help="Seed of the stratified 70/10/20 split (OGB and scaffold splits are fixed).")
 ]
+Ray = Annotated[
+    str | None,
+    typer.Option("--ray", help="Address of a Ray cluster to work on, or `local` to start one here (extra `ray`)."),
+]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...")]
 
 

@@ -18,24 +18,25 @@ def path(
         Path | None, typer.Option(help="A cost from `epic fit`; without it, operations are counted.")
     ] = None,
     order: Annotated[str, typer.Option(help="random, bfs (along the target) or connected.")] = "random",
-    out: Annotated[Path | None, typer.Option(help="Picture to draw: .png, .svg or .pdf.")] = None,
-    steps: Annotated[int, typer.Option(help="Graphs to draw.", min=2)] = 6,
+    out: Annotated[Path | None, typer.Option(help="Page with a slider (.html) or picture (.png, .svg, .pdf).")] = None,
+    steps: Annotated[int, typer.Option(help="Graphs in a picture.", min=2)] = 6,
     data: DataFolder = None,
     seed: Seed = 0,
 ) -> None:
     """Print the edit path between two graphs of a dataset, and draw it.
 
-    Example: epic path NCI1 12 57 --cost nci1.safetensors --out path.png
+    Example: epic path NCI1 12 57 --cost nci1.safetensors --out path.html
     """
     from epic.cost import Cost, UnitCost
     from epic.data import load
     from epic.errors import InputError
     from epic.path import edit_path
+    from epic.path.edit_path import SAVED_AS
 
     if out is not None:
         need_writable(out)
-        if out.suffix.lower() not in (".png", ".svg", ".pdf"):
-            raise InputError(f"cannot draw {out}: the name must end in .png, .svg or .pdf")
+        if out.suffix.lower() not in SAVED_AS:
+            raise InputError(f"cannot draw {out}: the name must end in {', '.join(SAVED_AS)}")
     loaded = load(dataset, data)
     for number in (source, target):
         if not 0 <= number < len(loaded):
@@ -48,5 +49,6 @@ def path(
         label = " ".join(f"{v:.2f}" for v in found.label(k).tolist())
         typer.echo(f"{k:>4}  {operation!s:<32} {found.fraction(k):>6.1%} of cost   label {label}")
     if out is not None:
-        found.plot(steps, out)
+        ends = (f"graph {source}", f"graph {target}")
+        found.save(out, f"{loaded.name}: graph {source} to graph {target}", loaded.name, ends, steps)
         typer.echo(f"wrote {out}")

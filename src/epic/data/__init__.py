@@ -6,12 +6,14 @@ from epic.data.files import read_graphs, read_pt, write_graphs
 from epic.data.lollipop import lollipop, lollipop_graph
 from epic.data.noise import corrupt
 from epic.data.ogb import read_ogb
+from epic.data.shards import Shards
 from epic.data.smiles import read_smiles
 from epic.data.splits import Split, stratified_folds, stratified_split
 from epic.data.tudataset import read_tu
 
 __all__ = [
     "Dataset",
+    "Shards",
     "Split",
     "corrupt",
     "load",

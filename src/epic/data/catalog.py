@@ -14,6 +14,7 @@ from epic.data.dataset import Dataset, task_of
 from epic.data.download import fetch
 from epic.data.files import read_graphs, read_pt, write_graphs
 from epic.data.lollipop import lollipop
+from epic.data.shards import MANIFEST, Shards
 from epic.data.smiles import read_smiles
 from epic.data.splits import Split
 from epic.errors import InputError
@@ -69,9 +70,14 @@ def _from_file(path: Path) -> Dataset:
 
 
 def _from_folder(path: Path) -> Dataset:
+    if (path / MANIFEST).exists():
+        graphs = Shards(path).pack()
+        if graphs.y is None:
+            raise InputError(f"the graphs in {path} have no labels y")
+        return Dataset(path.name, graphs, task_of(graphs.y, str(path)))
     found = sorted(path.glob("*_A.txt")) or sorted((path / "raw").glob("*_A.txt"))
     if not found:
-        raise InputError(f"{path} holds no graphs in TU format: there is no *_A.txt")
+        raise InputError(f"{path} holds no graphs: there is neither *_A.txt (TU format) nor {MANIFEST} (shards)")
     name = found[0].name.removesuffix("_A.txt")
     return _finish(name, tudataset.read_tu(found[0].parent, name))
 

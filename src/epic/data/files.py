@@ -12,7 +12,7 @@ from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
 
 from epic.errors import InputError
-from epic.files import read_tensors, write_tensors
+from epic.files import read_tensors, tensor_bytes, write_bytes
 from epic.pack import Pack
 from epic.packing import check_pack, pack
 
@@ -21,11 +21,16 @@ FORM = "epic-graphs/1"
 
 def write_graphs(path: str | Path, graphs: Pack, **header: object) -> None:
     """Write packed graphs as safetensors; ``header`` takes any JSON values."""
+    write_bytes(path, graph_bytes(graphs, **header))
+
+
+def graph_bytes(graphs: Pack, **header: object) -> bytes:
+    """The contents of such a file."""
     tensors: dict[str, Tensor] = {"ptr": graphs.ptr, "edge_ptr": graphs.edge_ptr, "edge_index": graphs.edge_index}
     tensors |= {f"node.{k}": v for k, v in graphs.node.items()} | {f"edge.{k}": v for k, v in graphs.edge.items()}
     if graphs.y is not None:
         tensors["y"] = graphs.y
-    write_tensors(path, tensors, {"format": FORM, **header})
+    return tensor_bytes(tensors, {"format": FORM, **header})
 
 
 def read_graphs(path: str | Path, check: bool = True) -> tuple[Pack, dict]:

@@ -1,0 +1,98 @@
+"""Graphs in many files: written in pieces, read as one PyG dataset."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from functools import lru_cache
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from torch_geometric.data import Data
+from torch_geometric.data import Dataset as PyGDataset
+
+from epic.data.files import read_graphs
+from epic.errors import InputError
+from epic.files import write_bytes
+from epic.pack import Pack, join
+
+MANIFEST = "shards.json"
+
+
+class Shards(PyGDataset):
+    """A folder of shards as a PyG dataset: ``len``, ``[i]``, slices, and any PyG ``DataLoader``.
+
+    A shard is read when a graph of it is asked for, and the last ``keep`` of them stay in memory.
+    """
+
+    def __init__(self, folder: str | Path, keep: int = 4, transform: Any = None) -> None:
+        self.folder = Path(folder)
+        self.manifest = read_manifest(self.folder)
+        if missing := [n for n, _ in self.planned() if not (self.folder / n).exists()]:
+            raise InputError(
+                f"{self.folder} lacks {len(missing)} of its shards (first: {missing[0]}): run the command that writes "
+                "it again, it goes on where it stopped"
+            )
+        self.starts = [0, *accumulate(count for _, count in self.planned())]
+        self._read = lru_cache(keep)(lambda name: read_graphs(self.folder / name, check=False)[0])
+        super().__init__(None, transform)
+
+    def planned(self) -> list[tuple[str, int]]:
+        """Names and sizes of the shards."""
+        return plan(self.manifest["count"], self.manifest["shard"])
+
+    def len(self) -> int:
+        return self.starts[-1]
+
+    def get(self, idx: int) -> Data:
+        shard = bisect_right(self.starts, idx) - 1
+        return self._read(self.planned()[shard][0]).graph(idx - self.starts[shard])
+
+    def pack(self) -> Pack:
+        """All graphs, packed."""
+        return join([self._read(name) for name, _ in self.planned()])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_read"}  # a cache does not travel to workers
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._read = lru_cache(4)(lambda name: read_graphs(self.folder / name, check=False)[0])
+
+
+def plan(count: int, shard: int) -> list[tuple[str, int]]:
+    """Names and sizes of the shards of ``count`` graphs.
+
+    >>> plan(5, 2)
+    [('shard-00000.safetensors', 2), ('shard-00001.safetensors', 2), ('shard-00002.safetensors', 1)]
+    """
+    return [(f"shard-{i:05d}.safetensors", min(shard, count - i * shard)) for i in range(-(-count // shard))]
+
+
+def begin(folder: Path, manifest: dict[str, Any]) -> list[tuple[str, int]]:
+    """Make the folder what the manifest says, and tell which shards are missing. Refuse a folder of something else."""
+    path = folder / MANIFEST
+    if path.exists():
+        there = read_manifest(folder)
+        if there != manifest:
+            differ = ", ".join(k for k in {*there, *manifest} if there.get(k) != manifest.get(k))
+            raise InputError(f"{folder} holds graphs made otherwise (other {differ}): choose another folder")
+    else:
+        if any(folder.glob("*")):
+            raise InputError(f"{folder} is not empty and holds no {MANIFEST}: choose another folder")
+        write_bytes(path, (json.dumps(manifest, indent=1) + "\n").encode())
+    return [(n, c) for n, c in plan(manifest["count"], manifest["shard"]) if not (folder / n).exists()]
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What a folder of shards says about itself."""
+    path = folder / MANIFEST
+    try:
+        found = json.loads(path.read_text())
+        plan(found["count"], found["shard"])
+    except FileNotFoundError as error:
+        raise InputError(f"{folder} is no folder of shards: it has no {MANIFEST}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} is damaged ({error}): write the shards again") from error
+    return found

@@ -1,0 +1,49 @@
+"""The same on a Ray cluster: Ray Core, one task a call, results back to the one who asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from epic.errors import InputError
+from epic.scale.execute import RETRIES, Outcome, attempt
+
+AHEAD = 2
+"""Tasks handed out for each processor of the cluster: enough to keep it busy, few enough to lose little."""
+
+
+def on_ray(function: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Outcome]:
+    """Yield outcomes as they come. A task whose node dies is done again on another."""
+    try:
+        import ray
+    except ImportError as error:
+        raise InputError("--ray needs Ray: pip install 'epic-graph[ray]'") from error
+    mine = not ray.is_initialized()
+    if mine:
+        try:
+            ray.init(None if address == "local" else address, log_to_driver=False, logging_level="error")
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise InputError(f"cannot reach the Ray cluster {address!r} ({reason}): start one, or use local") from error
+    try:
+        threads = {"env_vars": {"OMP_NUM_THREADS": "1"}}
+        call = ray.remote(num_cpus=1, max_retries=RETRIES, runtime_env=threads)(attempt)
+        shared = ray.put(function)  # what it carries (graphs, a model) is sent to a node once
+        running: dict[Any, int] = {}
+        todo = iter(range(len(tasks)))
+        room = max(1, AHEAD * int(ray.cluster_resources().get("CPU", 1)))
+        while True:
+            while len(running) < room and (index := next(todo, None)) is not None:
+                running[call.remote(shared, tasks[index])] = index
+            if not running:
+                return
+            done, _ = ray.wait(list(running), num_returns=1)
+            for reference in done:
+                index = running.pop(reference)
+                try:
+                    yield Outcome(index, *ray.get(reference))
+                except ray.exceptions.RayError as error:
+                    yield Outcome(index, None, f"its node died {RETRIES + 1} times: {error}", 0.0)
+    finally:
+        if mine:
+            ray.shutdown()

@@ -1,0 +1,72 @@
+import pickle
+
+import pytest
+import torch
+from torch_geometric.loader import DataLoader
+
+from epic import EPIC, InputError, UnitCost
+from epic.augment.offline import ShardMaker, check_shard, write_shards
+from epic.data import Shards, load, lollipop
+from epic.data.shards import begin, plan
+from epic.packing import pack
+
+
+@pytest.fixture
+def train():
+    return pack(lollipop(30, seed=0))
+
+
+def written(folder, train, count=700, shard=256, workers=0, only=None):
+    folder.mkdir(exist_ok=True)
+    method = EPIC(UnitCost(), classes=4, seed=0, degree_features=False)
+    missing = [name for name, _ in begin(folder, {"count": count, "shard": shard})]
+    sizes = list(write_shards(ShardMaker(method, train, 5, count, shard), folder, missing[:only], workers))
+    return method, sizes
+
+
+def test_shards_are_a_pyg_dataset_of_what_generate_yields(tmp_path, train):
+    method, sizes = written(tmp_path / "a", train)
+    assert sizes == [256, 256, 188]
+    graphs = Shards(tmp_path / "a", keep=1)
+    assert len(graphs) == 700
+    expected = list(method.generate(train, 700, seed=5))
+    for i in (0, 255, 256, 511, 512, 699):
+        assert torch.equal(graphs[i].edge_index, expected[i].edge_index)
+        assert torch.equal(graphs[i].y, expected[i].y)
+    assert len(graphs[100:110]) == 10
+    batches = list(DataLoader(graphs, batch_size=350, num_workers=1))
+    assert batches[1].y.shape == (350, 4)
+    assert torch.equal(pickle.loads(pickle.dumps(graphs))[3].y, expected[3].y)
+    assert len(load(tmp_path / "a")) == 700
+
+
+def test_going_on_and_other_sizes_and_workers_give_the_same_graphs(tmp_path, train):
+    written(tmp_path / "whole", train)
+    written(tmp_path / "parts", train, only=1)
+    assert len(list((tmp_path / "parts").glob("shard-*"))) == 1
+    with pytest.raises(InputError, match=r"lacks 2 of its shards \(first: shard-00001"):
+        Shards(tmp_path / "parts")
+    assert written(tmp_path / "parts", train, workers=2)[1] != []
+    for name, _ in plan(700, 256):
+        assert (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    written(tmp_path / "large", train, shard=512)
+    a, b = Shards(tmp_path / "large").pack(), Shards(tmp_path / "whole").pack()
+    assert torch.equal(a.edge_index, b.edge_index)
+    assert torch.equal(a.y, b.y)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path, train):
+    written(tmp_path / "a", train)
+    with pytest.raises(InputError, match=r"made otherwise \(other count\)"):
+        written(tmp_path / "a", train, count=800)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"is not empty and holds no shards\.json"):
+        written(tmp_path / "b", train)
+    with pytest.raises(InputError, match="is no folder of shards"):
+        Shards(tmp_path / "b")
+    (tmp_path / "a" / "shards.json").write_text("{")
+    with pytest.raises(InputError, match="is damaged"):
+        Shards(tmp_path / "a")
+    with pytest.raises(InputError, match="multiple of 256, got 100"):
+        check_shard(100)

@@ -1,0 +1,49 @@
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from epic.scale import execute
+from tests.scale.tasks import die_once, half, threads
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_every_task_once_and_errors_are_outcomes(workers):
+    found = {o.task: o for o in execute(half, [2, 3, 4, 0], workers=workers)}
+    assert sorted(found) == [0, 1, 2, 3]
+    assert [found[i].value for i in (0, 2, 3)] == [1, 2, 0]
+    assert found[1].value is None
+    assert found[1].error.startswith("ValueError: 3 is odd")
+    assert "half" in found[1].error  # where it happened
+    assert all(o.seconds >= 0 for o in found.values())
+
+
+def test_workers_have_one_thread_each():
+    before = torch.get_num_threads()
+    assert [o.value for o in execute(threads, [None, None], workers=2)] == [1, 1]
+    assert torch.get_num_threads() == before
+
+
+def test_a_killed_worker_loses_nothing(tmp_path):
+    tasks = [(i, str(tmp_path)) for i in range(5)]
+    found = sorted((o.task, o.value, o.error) for o in execute(die_once, tasks, workers=2))
+    assert found == [(i, i, None) for i in range(5)]
+    assert (tmp_path / "died").exists()
+
+
+def test_a_task_that_always_kills_its_worker_is_given_up():
+    found = {o.task: o for o in execute(_kill, [0], workers=1)}
+    assert found[0].error == "its process died 3 times"
+
+
+def _kill(task):
+    os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(10)
+
+
+def test_nothing_to_do(tmp_path):
+    assert list(execute(half, [], workers=2)) == []
+    assert Path(tmp_path).exists()
