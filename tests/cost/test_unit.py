@@ -3,18 +3,18 @@ import torch
 from torch_geometric.data import Data
 
 from epic import UnitCost
-from epic.cost.unit import _codes
+from epic.cost.unit import row_codes
 
 
 def test_codes_are_equal_exactly_where_rows_are():
     rng = np.random.default_rng(0)
     x = torch.from_numpy(rng.integers(0, 2, size=(400, 9))).float()
     for rows in (x, x.long(), x.double() * 1e-300, x.bool()):
-        codes = _codes(rows)
+        codes = row_codes(rows)
         assert torch.equal(codes[:, None] == codes, (rows[:, None] == rows).all(2))
-    assert torch.equal(_codes(torch.tensor([[0.0]])), _codes(torch.tensor([[-0.0]])))
+    assert torch.equal(row_codes(torch.tensor([[0.0]])), row_codes(torch.tensor([[-0.0]])))
     # Neighbouring columns must not cancel.
-    assert _codes(torch.tensor([[1.0, 2.0], [2.0, 1.0]])).unique().numel() == 2
+    assert row_codes(torch.tensor([[1.0, 2.0], [2.0, 1.0]])).unique().numel() == 2
 
 
 def test_without_features_nodes_are_compared_by_degree():

@@ -12,24 +12,25 @@ from tests.scale.tasks import die_once, half, threads
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_every_task_once_and_errors_are_outcomes(workers):
-    found = {o.task: o for o in execute(half, [2, 3, 4, 0], workers=workers)}
-    assert sorted(found) == [0, 1, 2, 3]
-    assert [found[i].value for i in (0, 2, 3)] == [1, 2, 0]
-    assert found[1].value is None
-    assert found[1].error.startswith("ValueError: 3 is odd")
-    assert "half" in found[1].error  # where it happened
+    outcomes = list(execute(half, [2, 3, 4, 0], workers=workers))
+    found = {o.task: o for o in outcomes}
+    assert sorted(o.task for o in outcomes) == [0, 2, 3, 4]
+    assert [found[i].value for i in (2, 4, 0)] == [1, 2, 0]
+    assert found[3].value is None
+    assert found[3].error.startswith("ValueError: 3 is odd")
+    assert "half" in found[3].error  # where it happened
     assert all(o.seconds >= 0 for o in found.values())
 
 
 def test_workers_have_one_thread_each():
     before = torch.get_num_threads()
-    assert [o.value for o in execute(threads, [None, None], workers=2)] == [1, 1]
+    assert [o.value for o in execute(threads, [0, 1], workers=2)] == [1, 1]
     assert torch.get_num_threads() == before
 
 
 def test_a_killed_worker_loses_nothing(tmp_path):
     tasks = [(i, str(tmp_path)) for i in range(5)]
-    found = sorted((o.task, o.value, o.error) for o in execute(die_once, tasks, workers=2))
+    found = sorted((o.task[0], o.value, o.error) for o in execute(die_once, tasks, workers=2))
     assert found == [(i, i, None) for i in range(5)]
     assert (tmp_path / "died").exists()
 
@@ -42,6 +43,22 @@ def test_a_task_that_always_kills_its_worker_is_given_up():
 def _kill(task):
     os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(10)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_tasks_may_depend_on_outcomes(workers):
+    """A feed that knows its second task only after the first is done."""
+    done = []
+
+    def feed():
+        yield 8
+        while not done:
+            yield None
+        yield done[0]
+
+    for outcome in execute(half, feed(), workers=workers):
+        done.append(outcome.value)
+    assert done == [4, 2]
 
 
 def test_nothing_to_do(tmp_path):

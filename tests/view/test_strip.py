@@ -1,36 +1,32 @@
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 from epic import FeatureCost, InputError, edit_path
 from epic.data import lollipop_graph
-from epic.view.layout import union_layout
+from epic.view.style import COLOURS, OUTLINE
 from tests.graphs import random_graph
 
 
 def test_each_picture_shows_its_graph(tmp_path):
     rng = np.random.default_rng(0)
-    path = edit_path(random_graph(rng, 7, y=[0]), random_graph(rng, 5, y=[1]), FeatureCost(), seed=0)
+    ends = [random_graph(rng, n, x="onehot", y=[k]) for k, n in enumerate((7, 5))]
+    path = edit_path(*ends, FeatureCost(), seed=0)
     figure = path.plot(steps=4, path=tmp_path / "path.png")
     assert (tmp_path / "path.png").stat().st_size > 5000
     assert len(figure.axes) == 4
     for axes, k in zip(figure.axes, sorted({round(v) for v in np.linspace(0, len(path), 4)}), strict=True):
-        lines, points = axes.collections
-        assert len(points.get_offsets()) == path[k].num_nodes
-        assert len(lines.get_segments()) == path[k].edge_index.shape[1]
+        lines, outlines, points = axes.collections
+        graph, labels = path[k], sorted(path[k].x.argmax(1).tolist())
+        assert len(points.get_offsets()) == graph.num_nodes
+        assert len(lines.get_segments()) == len({(min(e), max(e)) for e in graph.edge_index.T.tolist()})
         assert f"{path.fraction(k):.0%} of cost" in axes.get_xlabel()
-
-
-def test_matched_nodes_share_a_place_and_all_are_on_the_page():
-    path = edit_path(lollipop_graph(4, 3), lollipop_graph(5, 6), seed=0)
-    place_s, place_t, at = union_layout(path)
-    for op in path.operations:
-        if op.kind == "substitute":
-            assert place_s[op.source] == place_t[op.target]
-    assert len(at) == 11 + 7 - sum(op.kind == "substitute" for op in path.operations)
-    assert at.min() >= 0
-    assert at.max() <= 1
-    gaps = np.linalg.norm(at[:, None] - at[None], axis=2) + 9 * np.eye(len(at))
-    assert gaps.min() > 0.03
+        assert f"label {path.label(k)[0]:.2f} {path.label(k)[1]:.2f}" in axes.get_xlabel()
+        fills = [to_hex(c).upper() for c in points.get_facecolors()]
+        assert sorted(fills) == sorted(COLOURS[i] for i in labels)
+        assert sorted(t.get_text() for t in axes.texts) == [str(i) for i in labels]
+        blue = [to_hex(c).upper() for c in outlines.get_edgecolors()].count(OUTLINE["substituted"])
+        assert blue == int(((graph.source_node >= 0) & (graph.target_node >= 0)).sum())
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (0, 3), (1, 0)])

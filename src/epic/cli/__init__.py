@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from epic.cli import augment, datasets, demo, fit, gallery, methods, path, train
+from epic.cli import augment, datasets, demo, fit, gallery, methods, path, quality, train
 from epic.errors import InputError
 
 app = typer.Typer(
@@ -34,6 +34,7 @@ app.command("fit")(fit.fit)
 app.command("path")(path.path)
 app.command("gallery")(gallery.gallery)
 app.command("train")(train.train)
+app.command("quality")(quality.quality)
 
 
 def main() -> None:

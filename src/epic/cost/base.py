@@ -18,6 +18,7 @@ from epic.assignment.buckets import AREA, buckets, padded_index
 from epic.assignment.exact import match_gain
 from epic.assignment.sinkhorn import sinkhorn
 from epic.cost.distances import Neighbors, distance_matrix, nearest
+from epic.cost.explain import Explanation, explain
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
 from epic.pack import Graphs, Pack
@@ -204,6 +205,12 @@ class Cost(ABC):
             raise InputError(f"k = {k} neighbours asked of {others} graphs")
         with torch.no_grad():
             return nearest(self, a, b, k, target is None, progress)
+
+    def explain(self, graph: Graphs, reference: Graphs | None = None) -> Explanation:
+        """What deleting and inserting each node of a graph costs, and on average substituting it by a node of the
+        ``reference`` graphs. ``epic.view.costs`` draws it.
+        """
+        return explain(self, graph, reference)
 
     def _both(self, source: Graphs, target: Graphs | None) -> tuple[NodeCosts, NodeCosts]:
         one = pack(source)

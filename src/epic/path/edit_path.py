@@ -41,6 +41,7 @@ class Operation:
         return f"{self.kind.capitalize()}({node}, {self.cost:.2f})"
 
 
+SAVED_AS = (".html", ".png", ".svg", ".pdf")
 _PAIR = torch.tensor([0]), torch.tensor([1])  # source and target in the pack of the two ends
 
 
@@ -131,16 +132,46 @@ class EditPath:
             )
         return k if k >= 0 else k + count + 1
 
-    def plot(self, steps: int = 6, path: str | Path | None = None) -> Any:
+    def plot(self, steps: int = 6, path: str | Path | None = None, names: Any = None) -> Any:
         """Draw ``steps`` graphs of the path side by side with matplotlib; returns the figure, and saves it if ``path``
-        is given.
+        is given (.png, .svg, .pdf). ``names`` is as in :meth:`save`.
         """
         from epic.view.strip import strip
 
-        figure = strip(self, steps)
+        figure = strip(self, steps, names)
         if path is not None:
             figure.savefig(path, dpi=150, bbox_inches="tight")
         return figure
+
+    def save(
+        self,
+        path: str | Path,
+        title: str = "",
+        names: Any = None,
+        ends: tuple[str, str] = ("", ""),
+        steps: int = 6,
+    ) -> None:
+        """Write the path as a page with a slider (.html), or ``steps`` graphs of it as a picture (.png, .svg, .pdf).
+
+        The page needs no network. ``names`` is an ``epic.view.Names``, or the name of a dataset whose labels are known
+        such as ``"Mutagenicity"``; ``ends`` names the source and the target.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in SAVED_AS:
+            raise InputError(f"cannot save a path as {path}: the name must end in {', '.join(SAVED_AS)}")
+        if not path.parent.is_dir():
+            raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
+        if path.suffix.lower() == ".html":
+            from epic.view.page import path_page
+
+            path.write_text(path_page(self, title, names, ends), encoding="utf-8")
+        else:
+            self.plot(steps, path, names)
+
+    def _repr_html_(self) -> str:
+        from epic.view.page import notebook
+
+        return notebook(self)
 
 
 def _operation(source: int, target: int, cost: float) -> Operation:

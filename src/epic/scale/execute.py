@@ -6,7 +6,7 @@ import multiprocessing
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ RETRIES = 2
 class Outcome:
     """What became of a task: its value, or the error that it ended with. ``seconds`` is the time it took."""
 
-    task: int
+    task: Any
     value: Any
     error: str | None
     seconds: float
 
 
 def execute(
-    function: Callable[[Any], Any], tasks: Sequence[Any], *, workers: int = 1, ray: str | None = None
+    function: Callable[[Any], Any], tasks: Iterable[Any], *, workers: int = 1, ray: str | None = None
 ) -> Iterator[Outcome]:
     """Call ``function`` on every task, each in one thread, and yield outcomes as they come.
 
@@ -35,12 +35,15 @@ def execute(
     a cluster, or ``local`` to start one here. The function must be importable, and tasks and values picklable; its
     value may not depend on where it runs. An error in a task is an outcome; the death of a process is not, its task is
     done again.
+
+    ``tasks`` are asked for one by one as room is free. A generator of them may yield None to say that there is nothing
+    to do before some task in hand is done; it is asked again after that.
     """
     if ray is not None:
         from epic.scale.ray import on_ray
 
-        return on_ray(function, tasks, ray)
-    return _here(function, tasks) if workers == 0 else _pool(function, tasks, workers)
+        return on_ray(function, iter(tasks), ray)
+    return _here(function, iter(tasks)) if workers == 0 else _pool(function, iter(tasks), workers)
 
 
 _installed: Callable[[Any], Any] | None = None
@@ -71,35 +74,48 @@ def attempt(function: Callable[[Any], Any], task: Any) -> tuple[Any, str | None,
         return None, f"{type(error).__name__}: {error}\n{where}", time.perf_counter() - start
 
 
-def _here(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Outcome]:
-    for index, task in enumerate(tasks):
-        yield Outcome(index, *attempt(function, task))
+def _here(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[Outcome]:
+    for task in tasks:
+        if task is None:
+            raise RuntimeError("there is nothing to do and nothing to wait for")
+        yield Outcome(task, *attempt(function, task))
 
 
-def _pool(function: Callable[[Any], Any], tasks: Sequence[Any], workers: int) -> Iterator[Outcome]:
-    waiting: deque[int] = deque(range(len(tasks)))
-    tries = [0] * len(tasks)
-    while waiting:
+def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int) -> Iterator[Outcome]:
+    again: deque[tuple[Any, int]] = deque()  # tasks whose process died, and how often
+    while True:
         # A fresh interpreter for each worker: forking a process in which torch has run threads may hang.
-        pool = ProcessPoolExecutor(
-            min(workers, len(waiting)), multiprocessing.get_context("spawn"), _install, (function,)
-        )
-        running: dict[Future, int] = {}
+        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _install, (function,))
+        running: dict[Future, tuple[Any, int]] = {}
         try:
-            while waiting or running:
+            while True:
                 # A short queue: what has not been handed out is not lost when the pool breaks.
-                while waiting and len(running) < workers + 1:
-                    index = waiting.popleft()
-                    running[pool.submit(_attempt_installed, tasks[index])] = index
+                while len(running) < workers + 1:
+                    item = again.popleft() if again else following(tasks, bool(running))
+                    if item is None:
+                        break
+                    running[pool.submit(_attempt_installed, item[0])] = item
+                if not running:
+                    return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     result = future.result()
-                    yield Outcome(running.pop(future), *result)
+                    yield Outcome(running.pop(future)[0], *result)
         except BrokenProcessPool:
-            for index in sorted(running.values()):
-                tries[index] += 1
-                if tries[index] > RETRIES:
-                    yield Outcome(index, None, f"its process died {tries[index]} times", 0.0)
+            for task, deaths in running.values():
+                if deaths == RETRIES:
+                    yield Outcome(task, None, f"its process died {deaths + 1} times", 0.0)
                 else:
-                    waiting.appendleft(index)
+                    again.append((task, deaths + 1))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def following(tasks: Iterator[Any], busy: bool) -> tuple[Any, int] | None:
+    """The next task, or None if there is none now."""
+    task = next(tasks, _END)
+    if task is None and not busy:
+        raise RuntimeError("there is nothing to do and nothing to wait for")
+    return None if task is None or task is _END else (task, 0)
+
+
+_END = object()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from epic.errors import InputError
-from epic.scale.execute import RETRIES, Outcome, attempt
+from epic.scale.execute import RETRIES, Outcome, attempt, following
 
 AHEAD = 2
 """Tasks handed out for each processor of the cluster: enough to keep it busy, few enough to lose little."""
 
 
-def on_ray(function: Callable[[Any], Any], tasks: Sequence[Any], address: str) -> Iterator[Outcome]:
+def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -> Iterator[Outcome]:
     """Yield outcomes as they come. A task whose node dies is done again on another."""
     try:
         import ray
@@ -29,21 +29,20 @@ def on_ray(function: Callable[[Any], Any], tasks: Sequence[Any], address: str) -
         threads = {"env_vars": {"OMP_NUM_THREADS": "1"}}
         call = ray.remote(num_cpus=1, max_retries=RETRIES, runtime_env=threads)(attempt)
         shared = ray.put(function)  # what it carries (graphs, a model) is sent to a node once
-        running: dict[Any, int] = {}
-        todo = iter(range(len(tasks)))
+        running: dict[Any, Any] = {}
         room = max(1, AHEAD * int(ray.cluster_resources().get("CPU", 1)))
         while True:
-            while len(running) < room and (index := next(todo, None)) is not None:
-                running[call.remote(shared, tasks[index])] = index
+            while len(running) < room and (item := following(tasks, bool(running))) is not None:
+                running[call.remote(shared, item[0])] = item[0]
             if not running:
                 return
             done, _ = ray.wait(list(running), num_returns=1)
             for reference in done:
-                index = running.pop(reference)
+                task = running.pop(reference)
                 try:
-                    yield Outcome(index, *ray.get(reference))
+                    yield Outcome(task, *ray.get(reference))
                 except ray.exceptions.RayError as error:
-                    yield Outcome(index, None, f"its node died {RETRIES + 1} times: {error}", 0.0)
+                    yield Outcome(task, None, f"its node died {RETRIES + 1} times: {error}", 0.0)
     finally:
         if mine:
             ray.shutdown()

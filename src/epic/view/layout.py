@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse.csgraph import shortest_path
 
 if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
     from epic.path.edit_path import EditPath
 
+CLOSE = 0.7  # nodes nearer than this share of an edge's length are pushed apart
 
-def union_layout(path: EditPath, rounds: int = 300) -> tuple[dict[int, int], dict[int, int], np.ndarray]:
+
+def union_layout(path: EditPath, rounds: int = 120) -> tuple[dict[int, int], dict[int, int], np.ndarray]:
     """Places of source and target nodes in a drawing of both graphs laid over each other.
 
     A substituted pair shares one place. Returns the place of each source node, of each target node, and coordinates in
-    [0, 1]. Springs (Fruchterman and Reingold 1991) from a circle, so that the same path always looks the same.
+    [0, 1]. Two places lie as far apart as their nodes do in the graphs (on average, where they are in both), so that
+    neither end of the path looks much worse than it would alone.
     """
     source, target = path.source, path.target
     place_s = {u: u for u in range(source.num_nodes)}
@@ -27,29 +33,84 @@ def union_layout(path: EditPath, rounds: int = 300) -> tuple[dict[int, int], dic
             place_t[v], free = free, free + 1
         else:
             place_t[v] = match
-    near = np.zeros((free, free))
+    total, seen, near = np.zeros((free, free)), np.zeros((free, free)), np.zeros((free, free))
     for graph, place in ((source, place_s), (target, place_t)):
-        for a, b in graph.edge_index.T.tolist():
-            if a != b:
-                near[place[a], place[b]] = near[place[b], place[a]] = 1.0
-    return place_s, place_t, springs(near, rounds)
+        at = np.array([place[u] for u in range(graph.num_nodes)], dtype=np.int64)
+        step = steps_between(graph)
+        total[np.ix_(at, at)] += step
+        seen[np.ix_(at, at)] += 1
+        near[np.ix_(at, at)] = np.maximum(near[np.ix_(at, at)], step == 1)
+    # A deleted and an inserted node never meet: as far apart as the union of both graphs says.
+    apart = np.where(seen > 0, total / np.maximum(seen, 1), hops(near))
+    return place_s, place_t, unit_square(stress(apart, rounds))
 
 
-def springs(near: np.ndarray, rounds: int) -> np.ndarray:
-    """Coordinates in the unit square for a symmetric 0/1 matrix of neighbours."""
-    count = near.shape[0]
-    angle = 2 * np.pi * np.arange(count) / max(1, count)
-    at = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    if count > 1:
-        length = 1.6 / np.sqrt(count)
-        for heat in np.linspace(0.2, 0.002, rounds):
-            gap = at[:, None] - at[None]
-            distance = np.sqrt((gap**2).sum(2)) + 1e-9
-            push = length**2 / distance**2 - near * distance / length
-            np.fill_diagonal(push, 0.0)
-            # A weak pull to the middle keeps parts that no edge joins on the page.
-            move = (gap / distance[:, :, None] * (push * 1.0)[:, :, None]).sum(1) - 0.3 * at
-            size = np.sqrt((move**2).sum(1, keepdims=True)) + 1e-9
-            at = at + move / size * np.minimum(size, heat)
-    low, high = at.min(0, initial=np.inf), at.max(0, initial=-np.inf)
-    return (at - low) / np.maximum(high - low, 1e-9) if count else at
+def graph_layout(graph: Data, rounds: int = 200) -> np.ndarray:
+    """Coordinates in [0, 1] of one graph alone."""
+    return unit_square(stress(steps_between(graph), rounds))
+
+
+def steps_between(graph: Data) -> np.ndarray:
+    """Fewest edges between each two nodes, taken both ways; unconnected parts lie a little apart."""
+    near = np.zeros((graph.num_nodes, graph.num_nodes))
+    a, b = graph.edge_index.cpu().numpy()
+    near[a, b] = near[b, a] = 1.0
+    return hops(near)
+
+
+def hops(near: np.ndarray) -> np.ndarray:
+    """Shortest paths for a symmetric 0/1 matrix of neighbours."""
+    if not near.size:
+        return near
+    steps = shortest_path(near * (1 - np.eye(len(near))), unweighted=True, directed=False)
+    known = steps[np.isfinite(steps)]
+    return np.where(np.isfinite(steps), steps, np.sqrt(len(near)) / 4 + known.max() / 3 + 1)
+
+
+def stress(apart: np.ndarray, rounds: int, start: np.ndarray | None = None) -> np.ndarray:
+    """Coordinates whose distances are near those asked for: stress majorisation (Gansner, Koren and North 2004), near
+    pairs counting most.
+
+    It starts from ``start``, or from classical scaling; nothing is random, so the same graph always looks the same.
+    """
+    count = len(apart)
+    turn = 2.399963 * np.arange(count)  # the golden angle: no two nodes start at one place
+    spiral = np.sqrt(np.arange(count) + 0.5)[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    if count < 2:
+        return spiral
+    at = (_scaling(apart) if start is None else start * apart.max()) + 0.01 * spiral / np.sqrt(count)
+    weight = 1 / np.maximum(apart, 0.5) ** 2
+    np.fill_diagonal(weight, 0.0)
+    solve = np.linalg.pinv(np.diag(weight.sum(1)) - weight)
+    for _ in range(rounds):
+        pull = weight * apart / np.maximum(_gaps(at), 1e-9)
+        at = solve @ (np.diag(pull.sum(1)) - pull) @ at
+    for _ in range(30):
+        gap = _gaps(at) + np.eye(count) * 9
+        push = np.maximum(CLOSE - gap, 0) / np.maximum(gap, 1e-9)
+        if not push.any():
+            break
+        at = at + 0.4 * (push[:, :, None] * (at[:, None] - at[None])).sum(1)
+    return at
+
+
+def _gaps(at: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(at[:, None] - at[None], axis=2)
+
+
+def _scaling(apart: np.ndarray) -> np.ndarray:
+    """Classical scaling: the plane in which the distances are seen best."""
+    square = apart**2
+    inner = -0.5 * (square - square.mean(0) - square.mean(1)[:, None] + square.mean())
+    value, vector = np.linalg.eigh((inner + inner.T) / 2)
+    return vector[:, -2:] * np.sqrt(np.maximum(value[-2:], 1e-9))
+
+
+def unit_square(at: np.ndarray) -> np.ndarray:
+    """The same picture, filling the unit square."""
+    if not len(at):
+        return at
+    low, high = at.min(0), at.max(0)
+    size = high - low
+    # One node, or nodes on a line, stay in the middle.
+    return np.where(size > 1e-9, (at - low) / np.maximum(size, 1e-9), 0.5)

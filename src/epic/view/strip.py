@@ -5,57 +5,102 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from epic.errors import InputError
-from epic.pack import matrix
-from epic.view.layout import union_layout
+from epic.view.frames import GRID, frames
+from epic.view.names import Names, names_of
+from epic.view.style import BLANK, EDGE, EDGES_TOLD, FATES, OUTLINE, TOLD, WIDTH, ink_on
 
 if TYPE_CHECKING:
     from epic.path.edit_path import EditPath
 
-# Okabe and Ito's colours, told apart by colour-blind readers; black first for what has no label.
-COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#999999")
-OUTLINE = {"source": "#444444", "substituted": "#0072B2", "inserted": "#009E73"}
+DASHED = (0, (2, 1.2))
+PRIME = "\u2032"
 
 
-def strip(path: EditPath, steps: int = 6) -> Any:
+def strip(path: EditPath, steps: int = 6, names: Names | str | None = None) -> Any:
     """Draw ``steps`` graphs of a path, evenly spread from source to target.
 
-    Nodes keep their place. Fill is the node's label (the largest entry of ``x``); the outline tells what became of it:
-    grey, still as in the source; blue, substituted; green, inserted. Under each graph stand the step, the share of cost
-    spent, and the soft label.
+    Nodes keep their place. Fill and letter are the node's label (its number, where there are none); the outline tells
+    what becomes of it, as in the legend. Under each graph stand the step, the share of cost spent, and the soft label.
     """
     if steps < 2:
         raise InputError(f"steps must be at least 2 (source and target), got {steps}")
-    from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
 
     chosen = sorted({round(k) for k in np.linspace(0, len(path), steps)})
-    place_s, place_t, at = union_layout(path)
-    figure = Figure(figsize=(2.3 * len(chosen), 2.9), layout="constrained")
+    drawn = frames(path, names_of(names))
+    figure = Figure(figsize=(2.3 * len(chosen), 3.2), layout="constrained")
     for column, k in enumerate(chosen):
-        graph = path[k]
         axes = figure.add_subplot(1, len(chosen), column + 1)
-        places = [
-            place_t[t] if t >= 0 else place_s[s]
-            for s, t in zip(graph.source_node.tolist(), graph.target_node.tolist(), strict=True)
-        ]
-        xy = at[places].reshape(-1, 2)
-        edges = graph.edge_index.T.tolist()
-        axes.add_collection(
-            LineCollection([(xy[a], xy[b]) for a, b in edges], colors="#888888", linewidths=1.0, zorder=1)
-        )
-        axes.scatter(xy[:, 0], xy[:, 1], s=70, c=_fill(graph), edgecolors=_outline(graph), linewidths=1.8, zorder=2)
+        _graph(axes, drawn, k)
         axes.set_title(_title(k, len(path)), fontsize=9)
         axes.set_xlabel(_caption(path, k), fontsize=8)
-        axes.set_xlim(-0.08, 1.08)
-        axes.set_ylim(-0.08, 1.08)
+        axes.set_xlim(-0.09, 1.09)
+        axes.set_ylim(1.09, -0.09)  # downwards, as on pages
         axes.set_xticks([])
         axes.set_yticks([])
         for side in axes.spines.values():
             side.set_color("#DDDDDD")
+    _legend(figure, drawn)
     return figure
+
+
+def _graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
+    """One step: edges, outlines with a white gap inside, fills, letters."""
+    from matplotlib.collections import LineCollection
+
+    nodes, edges = ([item for item in drawn[what] if item[-2] <= k < item[-1]] for what in ("nodes", "edges"))
+    at = np.array(drawn["at"], dtype=float).reshape(-1, 2) / GRID
+    kinds = list(EDGE)
+    axes.add_collection(
+        LineCollection(
+            [at[list(e[:2])] for e in edges],
+            colors=[EDGE[kinds[e[5]]] for e in edges],
+            linestyles=[DASHED if kinds[e[5]] == "dying" else "solid" for e in edges],
+            linewidths=1.0 if len(at) < 80 else 0.5,
+            zorder=1,
+        )
+    )
+    xy = at[[n[0] for n in nodes]].reshape(-1, 2)
+    fates = [FATES[n[2]] for n in nodes]
+    size = float(np.clip(2400 / max(len(at), 1), 12, 75))  # square points
+    thin = float(np.clip(size / 75, 0.4, 1))
+    fills = [BLANK if n[1] < 0 else drawn["tags"][n[1]][1] for n in nodes]
+    axes.scatter(
+        xy[:, 0],
+        xy[:, 1],
+        s=size * 1.7,
+        c=BLANK,
+        edgecolors=[OUTLINE[f] for f in fates],
+        linewidths=[WIDTH[f] * 0.7 * thin for f in fates],
+        linestyles=[DASHED if f == "deleted" else "solid" for f in fates],
+        zorder=2,
+    )
+    axes.scatter(xy[:, 0], xy[:, 1], s=size, c=fills, linewidths=0, zorder=3)
+    if size < 25:
+        return  # letters would be specks
+    for (x, y), (_, tag, fate, number, *_), fill in zip(xy, nodes, fills, strict=True):
+        text = f"{number}{PRIME if fate in (1, 3) else ''}" if tag < 0 else drawn["tags"][tag][0]
+        letter = {"fontsize": 0.72 * np.sqrt(size), "color": ink_on(fill), "ha": "center", "va": "center_baseline"}
+        axes.text(x, y, text, zorder=4, **letter)
+
+
+def _legend(figure: Any, drawn: dict[str, Any]) -> None:
+    from matplotlib.lines import Line2D
+
+    signs = []
+    for i, fate in enumerate(FATES):
+        if any(n[2] == i for n in drawn["nodes"]):
+            look: dict[str, Any] = {"marker": "o", "markersize": 7, "linestyle": "", "markerfacecolor": BLANK}
+            signs.append(
+                Line2D([], [], markeredgecolor=OUTLINE[fate], markeredgewidth=WIDTH[fate], label=TOLD[fate], **look)
+            )
+    for i, kind in enumerate(EDGE):
+        if any(e[5] == i for e in drawn["edges"]):
+            style = DASHED if kind == "dying" else "-"
+            signs.append(Line2D([], [], color=EDGE[kind], linestyle=style, label=EDGES_TOLD[kind]))
+    figure.legend(handles=signs, loc="outside lower center", ncols=len(signs) or 1, fontsize=8, frameon=False)
 
 
 def _title(k: int, last: int) -> str:
@@ -68,15 +113,3 @@ def _caption(path: EditPath, k: int) -> str:
         return text
     label = path.label(k)
     return text + "\n" + ("label " + " ".join(f"{v:.2f}" for v in label.tolist()) if label.numel() <= 6 else "")
-
-
-def _fill(graph: Any) -> list[str]:
-    x = None if graph.get("x") is None else matrix(graph.x).float()
-    if x is None or x.shape[1] < 2:
-        return ["#FFFFFF"] * graph.num_nodes
-    return [COLOURS[i % len(COLOURS)] for i in x.argmax(1).tolist()]
-
-
-def _outline(graph: Any) -> list[str]:
-    kind = torch.where(graph.target_node < 0, 0, torch.where(graph.source_node >= 0, 1, 2)).tolist()
-    return [tuple(OUTLINE.values())[k] for k in kind]

@@ -1,0 +1,114 @@
+"""A graph coloured by what its nodes cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from torch import Tensor
+from torch_geometric.data import Data
+
+from epic.errors import InputError, choose
+from epic.view.layout import graph_layout
+from epic.view.molecule import drawable, molecule_of
+from epic.view.names import Names, names_of, tags
+from epic.view.style import ink_on
+
+if TYPE_CHECKING:
+    from epic.cost.base import Cost
+    from epic.pack import Graphs
+
+SHOWN = ("deletion", "insertion", "substitution")
+SAVED_AS = (".png", ".svg", ".pdf")
+
+
+def costs(
+    graph: Data,
+    cost: Cost,
+    reference: Graphs | None = None,
+    path: str | Path | None = None,
+    show: str | None = None,
+    names: Names | str | None = None,
+) -> Any:
+    """Draw a graph, or a molecule, with each node coloured by its cost; returns the matplotlib figure.
+
+    ``show`` is ``deletion``, ``insertion`` or ``substitution`` (the mean to nodes of the ``reference`` graphs; the
+    default where these are given). ``names`` says what labels mean, as in ``EditPath.save``. The figure is saved if
+    ``path`` is given.
+    """
+    show = choose(show or ("deletion" if reference is None else "substitution"), SHOWN, "cost to show")
+    if show == "substitution" and reference is None:
+        raise InputError("substitution costs are means over graphs to compare with: give them as reference=")
+    if path is not None and Path(path).suffix.lower() not in SAVED_AS:
+        raise InputError(f"cannot draw {path}: the name must end in {', '.join(SAVED_AS)}")
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize, to_hex
+    from matplotlib.figure import Figure
+
+    price = getattr(cost.explain(graph, reference), show)
+    assert isinstance(price, Tensor)
+    values = price.numpy()
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    if high - low <= 1e-9 * max(1.0, abs(high)):  # all alike: the middle colour
+        low, high = low - 0.5, high + 0.5
+    scale = ScalarMappable(Normalize(low, high), _light_cividis())
+    figure = Figure(figsize=(5.6, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    called = names_of(names)
+    mol = molecule_of(graph, called.chemistry)
+    colours = scale.to_rgba(values)
+    if mol is not None and graph.num_nodes:
+        axes.imshow(_picture(mol, colours))
+    else:
+        _draw(axes, graph, [to_hex(c) for c in colours], called)
+    axes.axis("off")
+    what = {"substitution": "mean substitution cost to the reference"}.get(show, f"{show} cost")
+    figure.colorbar(scale, ax=axes, label=what, shrink=0.8)
+    axes.set_title(f"{graph.num_nodes} nodes, {what}", fontsize=10)
+    if path is not None:
+        figure.savefig(path, dpi=150)
+    return figure
+
+
+def _light_cividis() -> Any:
+    """The part of cividis on which black lines are still seen."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(colormaps["cividis"](np.linspace(0.38, 1.0, 256)), "light cividis")
+
+
+def _picture(mol: Any, colours: np.ndarray) -> np.ndarray:
+    """RDKit's drawing with highlighted atoms, as pixels."""
+    from io import BytesIO
+
+    from matplotlib.image import imread
+    from rdkit.Chem.Draw import rdMolDraw2D
+
+    canvas: Any = rdMolDraw2D.MolDraw2DCairo(1000, 900)
+    options = canvas.drawOptions()
+    options.useBWAtomPalette()
+    options.prepareMolsBeforeDrawing = False
+    options.highlightRadius = 0.38
+    options.fillHighlights = True
+    atoms = list(range(mol.GetNumAtoms()))
+    lit = {i: tuple(float(v) for v in colours[i][:3]) for i in atoms}
+    canvas.DrawMolecule(drawable(mol), highlightAtoms=atoms, highlightBonds=[], highlightAtomColors=lit)
+    canvas.FinishDrawing()
+    return imread(BytesIO(canvas.GetDrawingText()), format="png")
+
+
+def _draw(axes: Any, graph: Data, colours: list[str], names: Names) -> None:
+    from matplotlib.collections import LineCollection
+
+    at = graph_layout(graph)
+    axes.add_collection(LineCollection([at[e] for e in graph.edge_index.T.tolist()], colors="#777777", zorder=1))
+    size = float(np.clip(9000 / max(len(at), 1), 30, 260))
+    axes.scatter(at[:, 0], at[:, 1], s=size, c=colours or None, edgecolors="#555555", linewidths=0.8, zorder=2)
+    for number, ((x, y), tag) in enumerate(zip(at, tags(graph, names), strict=True)):
+        text = str(number) if tag is None else tag.text
+        letter = {"fontsize": 0.55 * np.sqrt(size), "color": ink_on(colours[number]), "ha": "center", "va": "center"}
+        axes.text(x, y, text, zorder=3, **letter)
+    axes.set_xlim(-0.06, 1.06)
+    axes.set_ylim(1.06, -0.06)

@@ -1,0 +1,180 @@
+"""Graphs that are molecules: which atoms and bonds they stand for, and whether chemistry allows them.
+
+RDKit (the extra ``mol``) does the chemistry; without it nothing here fails, graphs are just not molecules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from epic.data.smiles import ATOM_SIZES, BOND_SIZES
+from epic.view.labels import node_labels
+
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
+
+
+@dataclass(frozen=True)
+class Chemistry:
+    """Which element each node label stands for and which bond each edge label (``single``, ``double``, ``triple`` or
+    ``aromatic``); no ``bonds`` where a set does not tell.
+    """
+
+    atoms: tuple[str, ...]
+    bonds: tuple[str, ...] = ()
+
+
+# Sets of TUDataset whose labels are documented (their readme files) or are atomic numbers, in rising order.
+KNOWN = {
+    "MUTAG": Chemistry(tuple("C N O F I Cl Br".split()), ("aromatic", "single", "double", "triple")),
+    "Mutagenicity": Chemistry(tuple("C O Cl H N F Br S P I Na K Li Ca".split()), ("single", "double", "triple")),
+    "BZR": Chemistry(tuple("H C N O F P S Cl Br I".split())),
+    "COX2": Chemistry(tuple("H C N O F S Cl Br".split())),
+}
+
+# Bonds in the order of OGB's codes (epic.data.smiles.BOND); its last code, "other", is drawn as a single one.
+OGB_BONDS = ("single", "double", "triple", "aromatic", "single")
+
+
+def has_rdkit() -> bool:
+    try:
+        import rdkit.Chem  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def is_ogb(data: Data) -> bool:
+    """Whether a graph has the 9 integer features of atoms and the 3 of bonds that OGB and our SMILES reader give."""
+    x, bonds = data.get("x"), data.get("edge_attr")
+    if x is None or bonds is None or x.is_floating_point() or bonds.is_floating_point():
+        return False
+    if x.dim() != 2 or bonds.dim() != 2 or x.shape[1] != len(ATOM_SIZES) or bonds.shape[1] != len(BOND_SIZES):
+        return False
+    return _below(x, ATOM_SIZES) and _below(bonds, BOND_SIZES)
+
+
+def _below(values: Tensor, sizes: Sequence[int]) -> bool:
+    return bool(((values >= 0) & (values < torch.tensor(sizes, device=values.device))).all())
+
+
+def elements(data: Data, chemistry: Chemistry | None = None) -> list[str] | None:
+    """Symbol of each node, or None where the graph is not known to be a molecule. Needs RDKit for OGB's features."""
+    if chemistry is not None:
+        labels = node_labels(data)
+        if labels is None or not all(0 <= i < len(chemistry.atoms) for i in labels.tolist()):
+            return None
+        return [chemistry.atoms[i] for i in labels]
+    if not is_ogb(data) or not has_rdkit():
+        return None
+    from rdkit.Chem import GetPeriodicTable
+
+    table = GetPeriodicTable()
+    return [table.GetElementSymbol(z + 1) if z < 118 else "*" for z in data.x[:, 0].tolist()]
+
+
+def bond_orders(data: Data, chemistry: Chemistry | None = None) -> list[str] | None:
+    """Kind of bond of each edge; None where it is not known."""
+    attributes = data.get("edge_attr")
+    if attributes is None:
+        return None
+    if chemistry is None:
+        return [OGB_BONDS[b] for b in attributes[:, 0].tolist()] if is_ogb(data) else None
+    if attributes.dim() != 2 or attributes.shape[1] != len(chemistry.bonds):
+        return None
+    return [chemistry.bonds[b] for b in attributes.argmax(1).tolist()]
+
+
+def molecule_of(data: Data, chemistry: Chemistry | None = None) -> Mol | None:
+    """The graph as an RDKit molecule, not sanitised: atoms in the order of the nodes.
+
+    ``chemistry`` tells what node and edge labels mean (see ``KNOWN``); without it the graph must have OGB's integer
+    features. None where the graph is no known molecule or RDKit is missing. Bonds of unknown order are single.
+    """
+    symbols = elements(data, chemistry)
+    if symbols is None or not has_rdkit():
+        return None
+    from rdkit import Chem
+
+    kinds = {k: getattr(Chem.BondType, k.upper()) for k in ("single", "double", "triple", "aromatic")}
+    mol = Chem.RWMol()
+    for symbol in symbols:
+        mol.AddAtom(Chem.Atom(symbol))
+    orders = bond_orders(data, chemistry)
+    for (a, b), order in zip(data.edge_index.T.tolist(), orders or ["single"] * data.edge_index.shape[1], strict=True):
+        if a == b or mol.GetBondBetweenAtoms(a, b) is not None:  # each bond is there both ways
+            continue
+        mol.AddBond(a, b, kinds[order])
+        if order == "aromatic":
+            mol.GetBondBetweenAtoms(a, b).SetIsAromatic(True)
+            for end in (a, b):
+                mol.GetAtomWithIdx(end).SetIsAromatic(True)
+    if chemistry is None:
+        for atom, (charge, hydrogens) in zip(mol.GetAtoms(), data.x[:, [3, 4]].tolist(), strict=True):
+            atom.SetFormalCharge(charge - 5)
+            if atom.GetIsAromatic() and atom.GetSymbol() != "C":  # pyrrole's nitrogen, which RDKit cannot guess
+                atom.SetNumExplicitHs(hydrogens)
+    else:
+        _guess_charges(mol)
+    return mol.GetMol()
+
+
+def _guess_charges(mol: Any) -> None:
+    """Sets of plain labels leave charges out. Nitrogen or phosphorus with four bonds and oxygen with three are
+    positive, and an oxygen that hangs on such a nitrogen by one single bond (as in nitro groups) is negative.
+    """
+    value = {"SINGLE": 1.0, "DOUBLE": 2.0, "TRIPLE": 3.0, "AROMATIC": 1.5}
+    bonds = {a.GetIdx(): sum(value[str(b.GetBondType())] for b in a.GetBonds()) for a in mol.GetAtoms()}
+    for atom in mol.GetAtoms():
+        if atom.GetIsAromatic() and not any(n.GetSymbol() == "O" and n.GetDegree() == 1 for n in atom.GetNeighbors()):
+            continue  # furan's oxygen, pyrrole's nitrogen; not an N-oxide
+        if bonds[atom.GetIdx()] == {"N": 4, "P": 4, "O": 3}.get(atom.GetSymbol()):
+            atom.SetFormalCharge(1)
+    for atom in mol.GetAtoms():
+        if atom.GetSymbol() == "O" and bonds[atom.GetIdx()] == 1:
+            (other,) = atom.GetNeighbors()
+            if other.GetSymbol() == "N" and other.GetFormalCharge() == 1:
+                atom.SetFormalCharge(-1)
+
+
+def fault(mol: Mol) -> str:
+    """Why RDKit cannot sanitise a molecule, in a few words; empty where it can. Missing hydrogens are no fault: RDKit
+    fills them in.
+    """
+    from rdkit import Chem, RDLogger
+
+    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
+    found = Chem.DetectChemistryProblems(mol)
+    if not found:
+        return ""
+    kind = found[0].GetType()
+    if kind.startswith("AtomValence"):
+        atom = mol.GetAtomWithIdx(found[0].GetAtomIdx())
+        return f"{atom.GetSymbol()} has too many bonds"
+    if kind.startswith("AtomKekulize"):
+        return "an aromatic bond lies outside a ring"
+    return "an aromatic ring has no alternating bonds" if kind.startswith("Kekulize") else str(found[0].Message())
+
+
+def drawable(mol: Mol) -> Mol:
+    """A copy with RDKit's coordinates for a drawing, however wrong the molecule."""
+    from rdkit import Chem
+    from rdkit.Chem.rdDepictor import Compute2DCoords
+
+    copy = Chem.Mol(mol)
+    copy.UpdatePropertyCache(strict=False)
+    Chem.FastFindRings(copy)
+    Compute2DCoords(copy)
+    return copy
+
+
+def flat(mol: Mol) -> np.ndarray:
+    """Those coordinates, upwards."""
+    return np.array(drawable(mol).GetConformer().GetPositions()).reshape(-1, 3)[:, :2]

@@ -1,0 +1,69 @@
+"""What the numbers in a graph are called: node labels, classes, atoms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch_geometric.data import Data
+
+from epic.errors import InputError
+from epic.view.labels import node_labels
+from epic.view.molecule import KNOWN, Chemistry, elements
+from epic.view.style import BLANK, COLOURS, ELEMENTS, OTHER_ELEMENT
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of node labels and of classes, by number; ``chemistry`` where labels are atoms.
+
+    What is not named is shown by its number. Graphs with OGB's atom features are known as molecules without it.
+    """
+
+    nodes: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    chemistry: Chemistry | None = None
+
+    def class_name(self, number: int) -> str:
+        return self.classes[number] if number < len(self.classes) else f"class {number}"
+
+
+CLASSES = {"Mutagenicity": ("mutagen", "nonmutagen")}
+
+
+def names_of(names: Names | str | None) -> Names:
+    """Names as they are, those of a dataset (``"Mutagenicity"``), or none."""
+    if names is None or isinstance(names, Names):
+        return names or Names()
+    if not isinstance(names, str):
+        raise InputError(f"names must be epic.view.Names or the name of a dataset, got {names!r}")
+    return Names((), CLASSES.get(names, ()), KNOWN.get(names))
+
+
+@dataclass(frozen=True)
+class Tag:
+    """How a node label is shown: a short text inside the node, its colour, and its whole name."""
+
+    text: str
+    fill: str
+    name: str
+
+
+def tags(data: Data, names: Names) -> list[Tag | None]:
+    """The tag of each node; None where nodes have no labels."""
+    symbols = elements(data, names.chemistry)
+    if symbols is not None:
+        return [Tag(s, ELEMENTS.get(s, OTHER_ELEMENT), s) for s in symbols]
+    labels = node_labels(data)
+    if labels is None:
+        return [None] * int(data.num_nodes or 0)
+    return [_tag(i, names.nodes) for i in labels.tolist()]
+
+
+def _tag(label: int, known: tuple[str, ...]) -> Tag:
+    name = known[label] if 0 <= label < len(known) else f"label {label}"
+    text = name[:2] if 0 <= label < len(known) else str(label)
+    return Tag(text, COLOURS[label % len(COLOURS)], name)
+
+
+def fill(tag: Tag | None) -> str:
+    return BLANK if tag is None else tag.fill
