@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _HOME = {
     "EPIC": "epic.augment",
     "Cost": "epic.cost",
+    "EditNeighbors": "epic.neighbors",
     "EditPath": "epic.path",
     "FeatureCost": "epic.cost",
     "InputError": "epic.errors",
@@ -24,6 +25,7 @@ _HOME = {
 __all__ = [
     "EPIC",
     "Cost",
+    "EditNeighbors",
     "EditPath",
     "FeatureCost",
     "InputError",
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from epic.augment import EPIC
     from epic.cost import Cost, FeatureCost, LearnedCost, UnitCost
     from epic.errors import InputError
+    from epic.neighbors import EditNeighbors
     from epic.path import EditPath, Operation, edit_distance, edit_path
 
 

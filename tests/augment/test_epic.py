@@ -10,10 +10,18 @@ from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost
 from epic.augment.epic import draw_steps, keep_a_node
 from epic.data import lollipop
 from epic.packing import pack
+from tests.augment.tester import MethodTester
 from tests.graphs import random_graph
 from tests.path.reference import edges_of
 
 NAN = float("nan")
+
+
+class TestEPIC(MethodTester):
+    fit_options = {"epochs": 1, "progress": False}
+
+    def method(self):
+        return EPIC(seed=0)
 
 
 def graphs(count=16, classes=3, seed=0, low=3, **kind):

@@ -61,7 +61,7 @@ class Method:
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """Values of its strength to choose from on validation; the first is the default."""
     makes_graphs: ClassVar[bool] = True
-    follows_degrees: ClassVar[bool] = True
+    follows_degrees: bool = True
     """Whether degree features of made graphs are computed anew."""
 
     def __init__(
@@ -104,6 +104,22 @@ class Method:
         Tensors of ``graphs`` must not be changed. What is random comes from ``generator`` alone (on the CPU).
         """
         return None
+
+    def origin(self, graphs: Pack, picked: Tensor, generator: torch.Generator, made: Pack) -> Tensor | None:
+        """Share ``[made, graphs]`` of each given graph in the labels of ``made``, which :meth:`make` gave for a
+        generator in the same state; None where they do not come from labels of single graphs.
+
+        Found by making the same again with a label of its own for every graph. A method whose :meth:`make` reads labels
+        may override this.
+        """
+        assert graphs.y is not None
+        # Wider than any real label, so that labels that come from elsewhere are seen.
+        own = torch.eye(len(graphs), len(graphs) + graphs.y.shape[1], device=graphs.ptr.device)
+        twin = self.make(replace(graphs, y=own), picked, generator)
+        if twin is None or twin.y is None or twin.y.shape[1] != own.shape[1]:
+            return None
+        alike = torch.equal(twin.ptr, made.ptr) and torch.equal(twin.edge_index, made.edge_index)
+        return twin.y[:, : len(graphs)] if alike else None
 
     def draw(self, batch: Batch, generator: torch.Generator) -> None:
         """Put what :meth:`loss` needs of randomness into a finished batch."""
@@ -172,7 +188,7 @@ class Method:
             stays = torch.ones(len(plain), dtype=torch.bool, device=plain.ptr.device)
             stays[picked] = False
             plain = plain.select(stays.nonzero()[:, 0])
-        return join([_weighted(plain, made), made]), len(made)
+        return join([_weighted(plain, made).only(made), made]), len(made)
 
     def _made(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack | None:
         made = self.make(graphs, picked, generator)
@@ -280,7 +296,7 @@ class Method:
         self._degrees = None
         if self.degree_features:
             self._degrees = demanded(packed)
-        elif self.degree_features is None and self.makes_graphs:
+        elif self.degree_features is None and self.makes_graphs and self.follows_degrees:
             self._degrees = detect(packed)
             if self._degrees is not None:
                 warnings.warn(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from epic.cost.base import Cost
+from epic.cost.learned import LearnedCost
+from epic.data.lollipop import lollipop
 from epic.pack import Graphs
 from epic.packing import pack
 
@@ -54,3 +58,11 @@ def rows(measured: Pattern) -> list[tuple[str, str, float | None, float]]:
         for sign in ("negative", "positive")
         for part in ("head", "mixed", "tail")
     ]
+
+
+def lollipop_run(graphs: int = 600, unseen: int = 120, epochs: int = 40, seed: int = 0) -> dict[str, Any]:
+    """A record of the pattern on unseen graphs, after learning on others."""
+    begin = time.perf_counter()
+    cost = LearnedCost().fit(lollipop(graphs, seed=seed), epochs=epochs, seed=seed, progress=False)
+    found = pattern(cost, lollipop(unseen, seed=seed + 1))
+    return {"pattern": asdict(found), "seconds": round(time.perf_counter() - begin, 1)}

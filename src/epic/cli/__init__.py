@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from epic.cli import augment, datasets, demo, fit, gallery, methods, path, quality, train
+from epic.cli import augment, compare, datasets, demo, figures, fit, gallery, methods, path, quality, reproduce, train
 from epic.errors import InputError
 
 app = typer.Typer(
@@ -34,7 +34,10 @@ app.command("fit")(fit.fit)
 app.command("path")(path.path)
 app.command("gallery")(gallery.gallery)
 app.command("train")(train.train)
+app.command("figures")(figures.figures)
 app.command("quality")(quality.quality)
+app.command("compare")(compare.compare)
+app.command("reproduce")(reproduce.reproduce)
 
 
 def main() -> None:

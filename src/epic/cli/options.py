@@ -82,6 +82,31 @@ def settings_of(pairs: list[str] | None) -> dict[str, Any]:
     return found
 
 
+def listed(text: str) -> list[str]:
+    """Names separated by commas.
+
+    >>> listed("a, b,,c")
+    ['a', 'b', 'c']
+    """
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def seconds_of(text: str) -> float:
+    """A time such as 45s, 30m or 2h.
+
+    >>> seconds_of("30m")
+    1800.0
+    """
+    from epic.errors import InputError
+
+    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
+    try:
+        value = float(text[:-1]) if unit else float(text)
+    except ValueError as error:
+        raise InputError(f"a time is written 45s, 30m or 2h, got {text!r}") from error
+    return value * (unit or 1)
+
+
 def make_folder(path: Path) -> Path:
     """The folder, made if need be, or an error before any work is done."""
     from epic.errors import InputError

@@ -76,7 +76,7 @@ class LearnedCost(Cost):
         if packed.y is None:
             raise InputError("the graphs have no labels y: learning costs needs them")
         if isinstance(validation, (int, float)):
-            train, held = _hold_out(packed, float(validation), settings.seed)
+            train, held = hold_out(packed, float(validation), settings.seed)
         else:
             train, held = packed, pack(validation)
         path = None if checkpoint is None else Path(checkpoint)
@@ -158,7 +158,7 @@ def _learning(options: dict[str, Any]) -> Learning:
     return Learning(**options)
 
 
-def _hold_out(graphs: Pack, share: float, seed: int) -> tuple[Pack, Pack | None]:
+def hold_out(graphs: Pack, share: float, seed: int) -> tuple[Pack, Pack | None]:
     """Set aside a share of every class (of all graphs, where labels are not classes)."""
     if not 0 <= share < 1:
         raise InputError(f"validation must be a share in [0, 1) or graphs, got {share}")

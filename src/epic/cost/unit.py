@@ -29,13 +29,13 @@ class UnitCost(Cost):
     def nodes(self, graphs: Pack) -> NodeCosts:
         price = torch.ones(graphs.num_nodes, device=graphs.ptr.device)
         x = graphs.degree() if graphs.x is None else graphs.x
-        return NodeCosts(_codes(x)[:, None], price, price, graphs.ptr)
+        return NodeCosts(row_codes(x)[:, None], price, price, graphs.ptr)
 
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
         return (source != target.transpose(-1, -2)).double()
 
 
-def _codes(x: Tensor) -> Tensor:
+def row_codes(x: Tensor) -> Tensor:
     """One 64-bit number for each row, equal for equal rows: node comparison then costs the same whatever the width.
 
     Different rows collide with probability about 2^-64.

@@ -94,7 +94,8 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int) ->
                     item = again.popleft() if again else following(tasks, bool(running))
                     if item is None:
                         break
-                    running[pool.submit(_attempt_installed, item[0])] = item
+                    again.appendleft(item)  # submitting to a pool that has just broken fails: the task must not be lost
+                    running[pool.submit(_attempt_installed, item[0])] = again.popleft()
                 if not running:
                     return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:

@@ -87,6 +87,7 @@ class RunConfig(BaseModel):
         method_class(self.method)(**self.settings)  # it refuses values that it cannot use
         for name in self.form:
             choose(name, Form.__dataclass_fields__, "option of the backbone")
+        Form(**self.form)
         self.cost.learning(self.seed)
         return self
 

@@ -1,0 +1,94 @@
+"""FLAG: features made a little worse, on purpose, several times in each training step."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Batch
+
+from epic.augment.method import About, Method
+from epic.augment.training import need_parts, put_seed, step_generator
+from epic.errors import InputError
+from epic.randomness import Seed
+
+
+class FLAG(Method):
+    """Train on node features moved against the model: ``passes`` times in a step, by ``step`` each time.
+
+    Kong et al., Robust Optimization as Data Augmentation for Large-scale Graphs, CVPR 2022. A perturbation starts
+    uniform between ``-step`` and ``step``; each pass adds its share of the weight gradients, then every entry of the
+    perturbation goes ``step`` further in the direction that raises the loss. It is not projected back. The optimiser
+    steps once, on the mean over the passes.
+
+    Float features are perturbed as they are; integer ones have no values between them, so the output of the model's
+    encoder is, as the paper does on molecules. Graphs, edge attributes and labels stay as they are. BatchNorm sees
+    every pass.
+
+    :meth:`loss` calls ``backward`` for all passes but the last by itself: clear gradients before it, not after.
+    """
+
+    about = About(
+        paper="Kong et al., Robust Optimization as Data Augmentation for Large-scale Graphs, CVPR 2022",
+        changes="node features, against the gradient of the loss",
+        needs="for integer features a model with encode, embed, head",
+        label="unchanged",
+        edge_attr="kept",
+        cost="one forward and backward for each pass",
+    )
+    grid = {"step": (1e-3, 5e-3, 8e-3, 1e-2)}
+    makes_graphs = False
+
+    def __init__(
+        self,
+        step: float = 1e-3,
+        passes: int = 3,
+        seed: Seed = None,
+        *,
+        classes: int | None = None,
+        task: str | None = None,
+    ) -> None:
+        super().__init__(0.0, False, seed, classes=classes, degree_features=False, task=task)
+        if not 0 <= step < float("inf"):
+            raise InputError(f"step must be a number from 0 up, got {step}")
+        if passes < 1:
+            raise InputError(f"passes must be at least 1, got {passes}")
+        self.step = float(step)
+        self.passes = int(passes)
+
+    def draw(self, batch: Batch, generator: torch.Generator) -> None:
+        put_seed(batch, generator)
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """The mean loss over the passes; ``backward`` on it adds the gradients of the last one."""
+        batch = self.ready(batch)
+        if batch.x is None:
+            raise InputError("FLAG needs node features x to perturb, but the batch has none: add one-hot degrees")
+        floats = batch.x.is_floating_point()
+        inner: Any = model if floats else need_parts(model, ("encode", "embed", "head"), "FLAG with integer x")
+        generator = step_generator(batch, "FLAG")
+
+        def output(vectors: Tensor) -> Tensor:
+            if not floats:
+                return inner.head(inner.embed(batch, vectors))
+            moved = copy.copy(batch)
+            moved.x = vectors
+            return model(moved)
+
+        delta: Tensor | None = None
+        done = torch.zeros((), device=batch.x.device)
+        for left in reversed(range(self.passes)):
+            start = batch.x if floats else inner.encode(batch)
+            if delta is None:
+                delta = self.step * (2 * torch.rand(start.shape, generator=generator) - 1).to(start)
+            delta.requires_grad_()
+            value = self.criterion(output(start + delta), batch.y) / self.passes
+            if left == 0:
+                break
+            value.backward()
+            done += value.detach()
+            if delta.grad is not None:  # None in a model that does not look at x
+                delta = delta.detach() + self.step * delta.grad.sign()
+        return value + done

@@ -1,0 +1,107 @@
+"""G-Mixup: graphs drawn between the average graphs of two classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from epic.augment.graphon import Graphons, graphons
+from epic.augment.method import About, Method, need_float, need_share
+from epic.errors import InputError
+from epic.pack import Pack, matrix
+from epic.path.labels import soft_labels
+from epic.randomness import Seed
+
+
+class GMixup(Method):
+    """Add graphs drawn from a mixture of two classes' graphons.
+
+    Han et al., G-Mixup: Graph Data Augmentation for Graph Classification, ICML 2022. A class's graphon is the average
+    adjacency of its graphs, nodes sorted by degree and cut or padded to the median size, without its small singular
+    values. A new graph mixes the graphons and labels of two random classes, ``l`` of the one and ``1 - l`` of the
+    other; its edges are drawn each by itself, and nodes left without an edge go.
+
+    ``share``: ``l`` is drawn evenly between half of it and all of it (0.2: the paper; 0.01: the authors' code).
+    ``threshold``: singular values below this times the root of the size go.
+
+    Our choices: node features have a graphon as well, their averages over the aligned nodes (a place that no graph of
+    the class reaches has the average of all its nodes), mixed alike. So have float edge attributes: averages over the
+    edges at a place. Integer categories have no average and are refused; other attributes are dropped. The largest
+    singular value always stays, or sparse classes would have no edges at all. Graphs are drawn anew for each batch.
+    Where labels are 0/1 tasks, every combination that occurs is a class. There are no self-loops; in directed graphs
+    nodes are sorted by edges in and out together, and each direction is drawn by itself.
+    """
+
+    about = About(
+        paper="Han et al., G-Mixup, ICML 2022",
+        changes="everything: drawn from two classes' average graphs",
+        needs="fit: counts the average graph of each class; float features",
+        label="mixed by the share of each class",
+        edge_attr="averages (float only)",
+        cost="one random number a pair of nodes",
+    )
+    grid = {"share": (0.2, 0.01, 0.5)}
+
+    def __init__(
+        self,
+        share: float = 0.2,
+        threshold: float = 0.2,
+        ratio: float = 0.2,
+        replace: bool = False,
+        seed: Seed = None,
+        *,
+        classes: int | None = None,
+        degree_features: bool | None = None,
+        task: str | None = None,
+    ) -> None:
+        super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
+        self.share = need_share(share, "share")
+        if threshold < 0:
+            raise InputError(f"threshold must be 0 or more, got {threshold}")
+        self.threshold = float(threshold)
+        self._graphons: Graphons | None = None
+
+    @property
+    def graphons(self) -> Graphons:
+        if self._graphons is None:
+            raise InputError("G-Mixup needs the graphons of the classes: call fit(train) first")
+        return self._graphons
+
+    def prepare(self, graphs: Pack, **options: Any) -> None:
+        super().prepare(graphs, **options)
+        need_float(graphs, "G-Mixup", "averages features")
+        assert graphs.y is not None
+        if self.task == "values":
+            raise InputError(f"G-Mixup needs classes, but y holds real values such as {float(graphs.y.flatten()[0]):g}")
+        self._graphons = graphons(graphs.to("cpu"), soft_labels(graphs.y, self.classes).cpu(), self.threshold)
+
+    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
+        found, count = self.graphons, picked.numel()
+        kinds = len(found.y)
+        one = torch.randint(kinds, (count,), generator=generator)
+        two = (one + 1 + torch.randint(kinds - 1, (count,), generator=generator)) % kinds
+        share = self.share * (1 + torch.rand(count, generator=generator)) / 2
+        made = found.draw(one, two, share, generator).to(graphs.ptr.device)
+        assert graphs.y is not None
+        assert made.y is not None
+        return replace(
+            made,
+            node=_shaped(made.node, graphs.x, "x"),
+            edge=_shaped(made.edge, graphs.edge_attr, "edge_attr"),
+            y=made.y.to(graphs.y.dtype),
+        )
+
+
+def _shaped(made: Mapping[str, Tensor], like: Tensor | None, name: str) -> dict[str, Tensor]:
+    """Averages in the shape and the precision that the batch has; refuse a batch unlike the graphs of fit."""
+    value = made.get(name)
+    if value is None and like is None:
+        return {}
+    if value is None or like is None or matrix(like).shape[1] != value.shape[1]:
+        widths = [None if v is None else matrix(v).shape[1] for v in (like, value)]
+        raise InputError(f"{name} of the batch has width {widths[0]}, but {widths[1]} in fit: fit on graphs like these")
+    return {name: value.to(like.dtype).view(-1, *like.shape[1:])}

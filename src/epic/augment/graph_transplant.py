@@ -1,0 +1,206 @@
+"""Graph Transplant: the part of a graph that the model looks at most, set into another graph."""
+
+from __future__ import annotations
+
+from dataclasses import replace as changed
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Batch
+
+from epic.augment.method import About, Method, need_share
+from epic.augment.shares import another
+from epic.augment.structure import keep_nodes, never_empty, undirected
+from epic.augment.training import need_parts, put_seed, step_generator
+from epic.errors import InputError
+from epic.pack import Pack, join, offsets
+from epic.packing import pack
+from epic.partners import chances
+from epic.path.labels import mix
+from epic.randomness import Seed
+
+SALIENCY = "epic.saliency"
+
+
+class GraphTransplant(Method):
+    """Replace a random region of a graph by the most salient part of another, and join the cut edges.
+
+    Park, Shim and Yang, Graph Transplant: Node Saliency-Guided Graph Mixup with Local Structure Preservation, AAAI
+    2022. How salient a node is, is the norm of the gradient of the model's loss. The ``centres`` share of most salient
+    nodes of the source, and as large a share of random nodes of the target, grow by 1 to ``hops`` rounds, in which each
+    new neighbour is taken with probability ``spread``. The target's region goes, the source's part comes in its place.
+    Cut edges are joined at random, one of the source to one of the target, so that no degree grows and most stay. The
+    label weighs the source by the share of its saliency that came, against the share of the target's that remains.
+
+    All this needs the current model, so it happens in :meth:`loss`: called alone, the method gives the plain batch with
+    float labels, and it has no graphs to generate.
+
+    Our choices: gradients are taken at the output of the encoder, because at the last layer a pooled sum makes them the
+    same for all nodes of a graph; ``spread``; partners are random graphs of the batch; one node at least remains of the
+    target; edges left over on the longer side, and joins that would double an edge, are dropped; of the two ways to
+    rejoin in the paper, the one without a second network. Edge attributes are kept: a join has those, and the
+    direction, of the source's cut edge.
+    """
+
+    about = About(
+        paper="Park et al., Graph Transplant, AAAI 2022",
+        changes="nodes, edges: a region replaced by a salient part of another graph",
+        needs="the model in training, with encode, embed, head",
+        label="mixed by share of saliency",
+        edge_attr="kept; joins have those of the source",
+        cost="one more forward and backward for saliency",
+    )
+    grid = {"hops": (3, 1, 2)}
+
+    def __init__(
+        self,
+        hops: int = 3,
+        centres: float = 0.1,
+        spread: float = 0.5,
+        ratio: float = 0.5,
+        replace: bool = False,
+        seed: Seed = None,
+        *,
+        classes: int | None = None,
+        degree_features: bool | None = None,
+        task: str | None = None,
+    ) -> None:
+        super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
+        if hops < 1:
+            raise InputError(f"hops must be at least 1, got {hops}")
+        self.hops = int(hops)
+        self.centres = need_share(centres, "centres")
+        self.spread = need_share(spread, "spread")
+
+    def draw(self, batch: Batch, generator: torch.Generator) -> None:
+        put_seed(batch, generator)
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        batch = self.ready(batch)
+        generator = step_generator(batch, "GraphTransplant")
+        graphs = pack(batch, check=False)
+        self._look(graphs)
+        graphs = changed(graphs, node={**graphs.node, SALIENCY: self.saliency(model, batch)})
+        with torch.no_grad():
+            graphs, made = self._augmented(graphs, generator)
+            batch = self._finish(changed(graphs, node=_without_saliency(graphs)), made)
+        return self.criterion(model(batch), batch.y)
+
+    def saliency(self, model: nn.Module, batch: Batch) -> Tensor:
+        """The norm of the gradient of the loss by the encoded vector of each node."""
+        parts = need_parts(model, ("encode", "embed", "head"), "GraphTransplant")
+        with torch.enable_grad():
+            h = parts.encode(batch).detach().requires_grad_()
+            value = self.criterion(parts.head(parts.embed(batch, h)), batch.y)
+            (gradient,) = torch.autograd.grad(value, h)
+        return gradient.norm(dim=1)
+
+    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack | None:
+        """A graph from each picked one as target; None where saliency is not known, or there is no partner."""
+        if SALIENCY not in graphs.node or len(graphs) < 2:
+            return None
+        count, device = picked.numel(), picked.device
+        source, target = graphs.select(another(picked, len(graphs), generator)), graphs.select(picked)
+        rounds = 1 + (chances(count, generator) * self.hops).long().to(device)
+        chance = torch.rand(target.num_nodes, generator=generator).to(device)
+        part = self._grown(source, source.node[SALIENCY], rounds, generator)
+        rest = never_empty(target, ~self._grown(target, chance, rounds, generator), generator)
+        assert source.y is not None
+        assert target.y is not None
+        come, stay = weight(source, part), weight(target, rest)
+        return changed(
+            transplant(source, target, part, rest, generator), y=mix(target.y, source.y, come / (come + stay))
+        )
+
+    def _grown(self, graphs: Pack, score: Tensor, rounds: Tensor, generator: torch.Generator) -> Tensor:
+        """The nodes of highest score, and what is reached from them in so many rounds."""
+        centres = (self.centres * graphs.sizes.double() - 1e-9).ceil().clamp_min(1)  # 0.1 * 30 is more than 3
+        inside = ranks(-score, graphs.graph_of_node, graphs.ptr) < centres[graphs.graph_of_node]
+        front, (a, b) = inside, graphs.edge_index
+        for done in range(self.hops):
+            taken = (torch.rand(inside.numel(), generator=generator) < self.spread).to(inside.device)
+            near = torch.zeros_like(inside)
+            near[b[front[a]]] = True
+            near[a[front[b]]] = True
+            front = near & ~inside & taken & (rounds > done)[graphs.graph_of_node]
+            inside = inside | front
+        return inside
+
+
+def ranks(value: Tensor, group: Tensor, ptr: Tensor) -> Tensor:
+    """The place of each value among those of its group, the lowest first; groups lie between ``ptr``."""
+    order = value.argsort(stable=True)
+    order = order[group[order].argsort(stable=True)]
+    rank = torch.empty_like(order)
+    rank[order] = torch.arange(order.numel(), device=order.device) - ptr[group[order]]
+    return rank
+
+
+def weight(graphs: Pack, stays: Tensor) -> Tensor:
+    """The share of each graph's saliency that lies on marked nodes; of its nodes, where it has no saliency."""
+    salient = graphs.node[SALIENCY].double().nan_to_num(0, 0, 0)
+    owner = graphs.graph_of_node
+    zeros = salient.new_zeros(len(graphs))
+    none = zeros.index_add(0, owner, salient) == 0
+    salient = torch.where(none[owner], 1.0, salient)
+    return zeros.index_add(0, owner, salient * stays) / zeros.index_add(0, owner, salient)
+
+
+def transplant(source: Pack, target: Pack, part: Tensor, rest: Tensor, generator: torch.Generator) -> Pack:
+    """Nodes ``part`` of each source, then nodes ``rest`` of its target, as one graph, with cut edges joined."""
+    count, device = len(source), part.device
+    one, two = keep_nodes(source, part), keep_nodes(target, rest)
+    number = torch.arange(count, device=device)
+    both = join([one, two]).select(torch.stack([number, number + count], 1).flatten())
+    # Where nodes of each side are now: their place among those kept, moved by the other side's graphs before theirs.
+    at_part = offsets(part.long())[:-1] + (both.ptr[:-1:2] - one.ptr[:-1])[source.graph_of_node]
+    at_rest = offsets(rest.long())[:-1] + (both.ptr[1::2] - two.ptr[:-1])[target.graph_of_node]
+    edge, edges = undirected(source)
+    cut, inner = _cut(source, part, edge)
+    _, ends = _cut(target, rest, undirected(target)[0])
+    cut_graph, ends_graph = source.graph_of_node[inner], target.graph_of_node[ends]
+    cut_ptr = offsets(torch.bincount(cut_graph, minlength=count))
+    ends_ptr = offsets(torch.bincount(ends_graph, minlength=count))
+    place = ranks(torch.rand(cut.numel(), generator=generator).to(device), cut_graph, cut_ptr)
+    order = ranks(torch.rand(ends.numel(), generator=generator).to(device), ends_graph, ends_ptr)
+    shuffled = torch.empty_like(ends)
+    shuffled[ends_ptr[ends_graph] + order] = ends
+    joined = (place < ends_ptr.diff()[cut_graph]).nonzero()[:, 0]
+    partner = shuffled[ends_ptr[cut_graph[joined]] + place[joined]]
+    single = _first(inner[joined] * target.num_nodes + partner)
+    joined, partner = joined[single], partner[single]
+    # Every directed edge of a joined one is kept, with its outer end moved to the partner.
+    to = torch.full((edges,), -1, device=device)
+    to[cut[joined]] = at_rest[partner]
+    kept = (to[edge] >= 0).nonzero()[:, 0]
+    ends_kept = source.edge_index[:, kept]
+    bridges = torch.where(part[ends_kept], at_part[ends_kept], to[edge[kept]])
+    owner = torch.cat([both.graph_of_node[both.edge_index[0]] // 2, source.graph_of_node[ends_kept[0]]])
+    order = owner.argsort(stable=True)
+    return Pack(
+        both.ptr[::2],
+        offsets(torch.bincount(owner, minlength=count)),
+        torch.cat([both.edge_index, bridges], 1)[:, order],
+        both.node,
+        {k: torch.cat([v, source.edge[k][kept]])[order] for k, v in both.edge.items()},
+    )
+
+
+def _cut(graphs: Pack, inside: Tensor, edge: Tensor) -> tuple[Tensor, Tensor]:
+    """The undirected ones of edges numbered ``edge`` that cross a border, each once: numbers, and ends inside."""
+    across = (inside[graphs.edge_index[0]] != inside[graphs.edge_index[1]]).nonzero()[:, 0]
+    across = across[_first(edge[across])]
+    a, b = graphs.edge_index[:, across]
+    return edge[across], torch.where(inside[a], a, b)
+
+
+def _first(key: Tensor) -> Tensor:
+    """Where each key occurs for the first time."""
+    order = key.argsort(stable=True)
+    new = torch.ones_like(order, dtype=torch.bool)
+    new[1:] = key[order].diff() != 0
+    return order[new]
+
+
+def _without_saliency(graphs: Pack) -> dict[str, Tensor]:
+    return {k: v for k, v in graphs.node.items() if k != SALIENCY}

@@ -1,0 +1,162 @@
+"""GREA: the part of each graph that explains its label, put into the surroundings of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.data import Batch
+
+from epic.augment.method import About, Method, need_share
+from epic.augment.training import need_parts
+from epic.errors import InputError
+from epic.layers import BACKBONES, Columns, Encoder, Layer, gcn_scale
+from epic.pack import Pack
+from epic.randomness import Seed, derived
+
+
+class GREA(Method):
+    """Learn which nodes matter, and predict the same label from them among the other nodes of any graph of the batch.
+
+    Liu et al., Graph Rationalization with Environment-based Augmentations, KDD 2022. A small GNN, the separator, gives
+    each node a gate between 0 and 1; the nodes' vectors from the backbone, pooled with the gates, are the rationale
+    ``r`` of a graph, and with one minus the gates its environment ``e``. The loss is that of ``r``, plus that of all
+    ``r_i + e_j`` with the label of graph i, plus how far the mean gate of a graph is from ``gamma``. Validation and
+    test use ``r`` alone. In turns, the separator is trained for ``separator_epochs`` and the rest for
+    ``predictor_epochs``; in a loop that never calls :meth:`begin_epoch`, both are at once.
+
+    Our choices: the three losses count alike; pooling is the backbone's own (a sum on TU sets, as in the paper; OGB's
+    form takes means), so that ``r + e`` is what the backbone would have computed; the separator has the backbone's
+    width and kind of messages. Graphs are not changed, so edge attributes are kept; both networks use them.
+    """
+
+    about = About(
+        paper="Liu et al., Graph Rationalization with Environment-based Augmentations, KDD 2022",
+        changes="vectors of whole graphs: rationale of one, environment of another",
+        needs="fit: looks at the features; a model with nodes, pool, head",
+        label="that of the rationale",
+        edge_attr="kept",
+        cost="a second, small network; the head on all pairs of a batch",
+    )
+    grid = {"gamma": (0.4, 0.1, 0.25, 0.55)}
+    makes_graphs = False
+
+    def __init__(
+        self,
+        gamma: float = 0.4,
+        separator_epochs: int = 1,
+        predictor_epochs: int = 3,
+        separator_layers: int = 2,
+        seed: Seed = None,
+        *,
+        classes: int | None = None,
+        task: str | None = None,
+    ) -> None:
+        super().__init__(0.0, False, seed, classes=classes, degree_features=False, task=task)
+        self.gamma = need_share(gamma, "gamma")
+        counts = {"separator_epochs": separator_epochs, "predictor_epochs": predictor_epochs}
+        for name, value in {**counts, "separator_layers": separator_layers}.items():
+            if value < 1:
+                raise InputError(f"{name} must be at least 1, got {value}")
+        self.separator_epochs = int(separator_epochs)
+        self.predictor_epochs = int(predictor_epochs)
+        self.separator_layers = int(separator_layers)
+        self._columns: tuple[Columns, Columns | None] | None = None
+
+    def prepare(self, graphs: Pack, **options: Any) -> None:
+        """Note what features there are: the separator reads them."""
+        super().prepare(graphs, **options)
+        if graphs.x is None:
+            raise InputError("GREA needs node features x, but the graphs have none: give them one-hot degrees")
+        edges = None if graphs.edge_attr is None else Columns.of(graphs.edge_attr, "edge_attr")
+        self._columns = Columns.of(graphs.x, "x"), edges
+
+    def model(self, model: nn.Module) -> nn.Module:
+        """The backbone with a separator; its first weights are a function of the method's seed."""
+        need_parts(model, ("nodes", "pool", "head"), "GREA")
+        if self._columns is None:
+            raise InputError("GREA has not seen the features that its separator reads: call fit(train) first")
+        form = getattr(model, "form", None)
+        conv = getattr(form, "conv", BACKBONES[0])
+        width = getattr(form, "width", 64)
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(derived(self._seed, "separator").initial_seed())
+            return Rationale(model, Separator(*self._columns, conv, width, self.separator_layers))
+
+    def begin_epoch(self, model: nn.Module, epoch: int) -> None:
+        """Let the separator learn, or everything else: a function of the epoch alone, so that a run can be resumed."""
+        super().begin_epoch(model, epoch)
+        model = _rationale(model)
+        now = epoch % (self.separator_epochs + self.predictor_epochs) < self.separator_epochs
+        model.separator.requires_grad_(now)
+        model.backbone.requires_grad_(not now)
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        model = _rationale(model)
+        batch = self.ready(batch)
+        r, e, gate = model.split(batch)
+        pairs = (r[:, None] + e[None]).flatten(0, 1)
+        alone = self.criterion(model.head(r), batch.y)
+        replaced = self.criterion(model.head(pairs), batch.y.repeat_interleave(len(e), 0))
+        size = torch.bincount(batch.batch, minlength=batch.num_graphs).clamp_min(1)
+        mean = gate.new_zeros(batch.num_graphs).index_add(0, batch.batch, gate[:, 0]) / size
+        return alone + replaced + (mean - self.gamma).abs().mean()
+
+
+class Rationale(nn.Module):
+    """A backbone that predicts from the rationale of a graph."""
+
+    backbone: Any  # its parts were looked for before
+
+    def __init__(self, backbone: nn.Module, separator: nn.Module) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.separator = separator
+
+    def head(self, h: Tensor) -> Tensor:
+        return self.backbone.head(h)
+
+    def split(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+        """Rationale and environment of each graph, and the gate ``[nodes, 1]`` between them."""
+        gate = self.separator(batch)
+        h = self.backbone.nodes(batch)
+        return self.backbone.pool(gate * h, batch), self.backbone.pool((1 - gate) * h, batch), gate
+
+    def embed(self, batch: Batch) -> Tensor:
+        return self.split(batch)[0]
+
+    def forward(self, batch: Batch) -> Tensor:
+        return self.head(self.embed(batch))
+
+
+class Separator(nn.Module):
+    """A gate between 0 and 1 for each node, from a GNN with an encoder of its own."""
+
+    def __init__(self, nodes: Columns, edges: Columns | None, conv: str, width: int, layers: int) -> None:
+        super().__init__()
+        self.conv = conv
+        self.first = Encoder(nodes, width)
+        self.layers = nn.ModuleList(Layer(conv, width, edges) for _ in range(layers))
+        self.gate = nn.Sequential(
+            nn.Linear(width, 2 * width), nn.BatchNorm1d(2 * width), nn.ReLU(), nn.Linear(2 * width, 1), nn.Sigmoid()
+        )
+        self.uses_edges = edges is not None
+
+    def forward(self, batch: Batch) -> Tensor:
+        h = self.first(batch.x, "x")
+        weight = batch.get("edge_weight")
+        attr = batch.edge_attr if self.uses_edges else None
+        scale = gcn_scale(batch.edge_index, h.shape[0], weight, h) if self.conv == "gcn" else None
+        for layer in self.layers:
+            h = F.relu(layer(h, batch.edge_index, attr, weight, scale))
+        return self.gate(h)
+
+
+def _rationale(model: nn.Module) -> Rationale:
+    if not isinstance(model, Rationale):
+        raise InputError(
+            f"GREA needs the module that GREA.model(backbone) gives, but has a {type(model).__name__}: train that one"
+        )
+    return model

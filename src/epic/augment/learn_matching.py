@@ -1,0 +1,132 @@
+"""Train a matching network: graphs of one class should be nearer to each other than to the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from tqdm import tqdm
+
+from epic.augment.matching import MatchingNetwork
+from epic.checkpoint import Checkpoint
+from epic.cost.triplets import Triplets
+from epic.errors import InputError
+from epic.layers import Columns
+from epic.pack import Pack
+from epic.randomness import derived
+
+STEP = 1 << 14
+"""Nodes to compute gradients through at a time: some 100 MB a layer."""
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How a matching network is trained: ``triplets`` at most in an epoch, ``held`` of the graphs set aside to choose
+    the epoch by, at most ``patience`` epochs without a better one.
+    """
+
+    epochs: int = 20
+    triplets: int = 1000
+    batch: int = 32
+    learning_rate: float = 1e-3
+    margin: float = 1.0
+    held: float = 0.1
+    patience: int = 8
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "triplets", "batch", "learning_rate", "margin", "patience"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} must be positive, got {getattr(self, name)}")
+        if not 0 <= self.held < 1:
+            raise InputError(f"held must be a share in [0, 1), got {self.held}")
+
+
+def train_matching(
+    graphs: Pack, width: int, layers: int, seed: int, options: Matching
+) -> tuple[MatchingNetwork, list[dict[str, float]]]:
+    """A network under which graphs of one class are nearer than those of two, and the history of its training.
+
+    ``ordered`` is the share of held out triplets (of the training triplets, where none are) in the right order.
+    """
+    assert graphs.y is not None
+    nodes = Columns("degree", (int(graphs.degree().max()) + 1,)) if graphs.x is None else Columns.of(graphs.x, "x")
+    edges = None if graphs.edge_attr is None else Columns.of(graphs.edge_attr, "edge_attr")
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        network = MatchingNetwork(nodes, edges, width, layers).to(graphs.ptr.device)
+    known, watched = _watched(graphs, options.held, seed)
+    assert known.y is not None
+    triplets = Triplets(known.y.cpu())
+    optimizer = torch.optim.Adam(network.parameters(), lr=options.learning_rate)
+    state = Checkpoint(network, optimizer, "", lambda e: e["judged"], None)
+    with tqdm(total=options.epochs, desc="learning to match", unit="epoch", disable=not options.progress) as bar:
+        for epoch in range(options.epochs):
+            done = bool(state.history) and state.history[-1]["loss"] == state.history[-1]["judged"] == 0
+            if done or state.since_best() >= options.patience:
+                break
+            generator = derived(seed, "matching", epoch)
+            anchors = triplets.anchors[torch.randperm(triplets.anchors.numel(), generator=generator)]
+            line = {"loss": 0.0, "ordered": 0.0}
+            anchors = anchors[: options.triplets]
+            network.train()
+            for anchor in anchors.split(options.batch):
+                optimizer.zero_grad()
+                for part in _parts(known, anchor, *triplets.draw(anchor, generator)):
+                    gap = _gaps(network, known, *part)
+                    loss = F.relu(gap + options.margin).sum()
+                    (loss / anchor.numel()).backward()
+                    line["loss"] += float(loss.detach()) / anchors.numel()
+                    line["ordered"] += float((gap < 0).sum()) / anchors.numel()
+                optimizer.step()
+            line["judged"] = line["loss"]
+            network.eval()
+            if watched is not None:
+                with torch.no_grad():
+                    gap = torch.cat([_gaps(network, graphs, *part) for part in _parts(graphs, *watched)])
+                line["judged"] = float(F.relu(gap + options.margin).mean())
+                line["ordered"] = float((gap < 0).double().mean())
+            state.add(line)
+            bar.set_postfix_str(f"loss {line['loss']:.3f}, ordered {line['ordered']:.0%}", refresh=False)
+            bar.update()
+    state.finish()
+    return network.eval().requires_grad_(False), state.history
+
+
+def _gaps(network: MatchingNetwork, graphs: Pack, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+    """Distance to the positive less distance to the negative."""
+    to = graphs.ptr.device
+    one, two = torch.cat([anchor, anchor]).to(to), torch.cat([positive, negative]).to(to)
+    near, far = network.distances(graphs, one, two).chunk(2)
+    return near - far
+
+
+def _parts(graphs: Pack, *triplets: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """Triplets in parts of about ``STEP`` nodes."""
+    size = graphs.sizes.cpu()
+    a, p, n = (size[t] for t in triplets)
+    part = (2 * a + p + n).cumsum(0) // STEP
+    for at in part.unique():
+        yield tuple(t[part == at] for t in triplets)
+
+
+def _watched(graphs: Pack, held: float, seed: int) -> tuple[Pack, tuple[Tensor, ...] | None]:
+    """Graphs to learn from, and fixed triplets of the others, where both have two classes."""
+    assert graphs.y is not None
+    shuffled = torch.randperm(len(graphs), generator=derived(seed, "held out"))
+    count = round(held * len(graphs))
+    if count == 0:
+        return graphs, None
+    out, rest = shuffled[:count], shuffled[count:]
+    y = graphs.y.cpu()
+    try:
+        Triplets(y[rest])
+        triplets = Triplets(y[out])
+    except InputError:
+        return graphs, None
+    anchor = triplets.anchors.repeat(-(-256 // triplets.anchors.numel()))[:512]
+    drawn = (anchor, *triplets.draw(anchor, derived(seed, "watched")))
+    return graphs.select(rest.to(graphs.ptr.device)), tuple(out[t] for t in drawn)

@@ -1,0 +1,134 @@
+"""How a plan was carried out: command, runs, time, versions, failures; and which plans a store has something of."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from epic.bench.plan import Plan, load_plan, names
+from epic.bench.store import Store, read_lines
+from epic.errors import InputError
+
+ORDER = ("main", "molecules", "noise", "costs", "distance", "order", "sinkhorn", "blur", "curves", "lollipop")
+"""Plans as they follow each other in a report; others come after."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What failed, and why."""
+
+    what: str
+    error: str
+
+
+@dataclass(frozen=True)
+class Account:
+    """``done`` and ``failed`` count runs that choose settings too, out of ``total``; ``versions`` come with the number
+    of runs made with each; ``warnings`` are things that should not be.
+    """
+
+    command: str
+    total: int
+    done: int
+    failed: int
+    seconds: float
+    versions: tuple[tuple[str, int], ...]
+    failures: tuple[Failure, ...]
+    warnings: tuple[str, ...]
+
+
+def account_of(plan: Plan, store: Store) -> Account:
+    """Everything about the tasks of a plan that the store knows."""
+    tasks = plan.tasks(store)
+    found = [r for t in tasks if (r := store.get(t)) is not None]
+    failures = [Failure(_what(t.config), e) for t in tasks if (e := store.failed(t)) is not None]
+    tried = {t.key for t in tasks}
+    versions: Counter[str] = Counter()
+    data: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for record in found:
+        if "versions" in record:
+            versions[", ".join(f"{k} {v}" for k, v in record["versions"].items())] += 1
+        if "data" in record:
+            config = record["config"]
+            data[config["dataset"], config["noise"], config["split_seed"]].add(record["data"])
+    odd = sorted({place[0] for place, sums in data.items() if len(sums) > 1})
+    return Account(
+        command_of(plan, [*found, *({"config": t.config} for t in tasks if store.failed(t) is not None)]),
+        max(plan.count(), len(tasks)),
+        len(found),
+        len(failures),
+        sum(r.get("seconds_in_all", r.get("seconds", 0.0)) for r in store if r["key"] in tried),
+        tuple(versions.most_common()),
+        tuple(failures),
+        tuple(f"Runs on {d} saw different data: their checksums differ." for d in odd),
+    )
+
+
+def command_of(plan: Plan, records: Sequence[dict[str, Any]]) -> str:
+    """The command that makes these records: the plan's name, and what was left out or changed."""
+    if plan.name not in names():
+        return ""
+    full, configs = load_plan(plan.name), [r["config"] for r in records]
+    words = ["epic", "reproduce", plan.name]
+    for option, values in (("dataset", full.datasets), ("backbone", full.backbones)):
+        there = [v for v in getattr(plan, f"{option}s") if any(c.get(option) == v for c in configs)]
+        if there and (option == "dataset" or plan.kind == "train") and tuple(there) != values:
+            words += [f"--{option}s", ",".join(there)]
+    if [e.label for e in plan.entries] != [e.label for e in full.entries]:
+        words += ["--methods", ",".join(e.label for e in plan.entries)]
+    if plan.seeds != full.seeds:
+        words += ["--seeds", str(plan.seeds)]
+    if plan.options.get("epochs") != full.options.get("epochs"):
+        words += ["--epochs", str(plan.options["epochs"])]
+    return " ".join(words)
+
+
+def _what(config: dict[str, Any]) -> str:
+    known = ("dataset", "backbone", "method", "assignment", "cost", "noise", "split_seed", "seed", "settings")
+    shown = {k: config[k] for k in known if config.get(k) not in (None, {}, 0.0) or k == "seed"}
+    if not isinstance(shown.get("cost", ""), str):
+        del shown["cost"]
+    return ", ".join(
+        f"{k} {v}" if k in ("seed", "split_seed", "noise", "settings") else str(v) for k, v in shown.items()
+    )
+
+
+class Merged(Store):
+    """Several files as one, to read from. A run that was done somewhere is not hidden by its failure elsewhere."""
+
+    def __init__(self, paths: Sequence[str | Path]) -> None:
+        for path in map(Path, paths):
+            if not path.exists():
+                raise InputError(f"there is no file {path}: run `epic reproduce` first, or name its results")
+        super().__init__(paths[0])
+        for path in map(Path, paths[1:]):
+            for record in read_lines(path):
+                if "error" not in record or record["key"] not in self._records:
+                    self._records[record["key"]] = record
+        if not self._records:
+            raise InputError(f"{', '.join(map(str, paths))}: no results there yet")
+
+
+def present(store: Store, asked: Sequence[str] = ()) -> list[Plan]:
+    """Plans that the store has anything of, in the order of a report: those asked for, or all.
+
+    A plan brings its parts. Nothing at all is an error.
+    """
+    plans = [load_plan(n) for n in (asked or names())]
+    named = {p.name: p for p in plans} | {part: load_plan(part) for p in plans for part in p.parts}
+    place = {n: i for i, n in enumerate(ORDER)}
+    found = [
+        plan
+        for plan in sorted(named.values(), key=lambda p: (place.get(p.name, len(ORDER)), p.name))
+        if any(store.get(t) is not None or store.failed(t) is not None for t in plan.tasks(store))
+    ]
+    if not found:
+        wanted = " or ".join(asked) if asked else "any plan"
+        raise InputError(
+            f"none of the {len(store)} results belongs to {wanted} as it comes with the package (with the same epochs "
+            f"and options): run `epic reproduce {asked[0] if asked else 'main'}`"
+        )
+    return found

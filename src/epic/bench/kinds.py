@@ -1,0 +1,52 @@
+"""What the kinds of tasks do. Each is a pure function of its config and gives a record that JSON can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Kind = Callable[[dict[str, Any], Path, str | None], dict[str, Any]]
+
+
+def train(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
+    """Train and evaluate one classifier."""
+    from epic.train.config import run_config
+    from epic.train.run import run
+
+    record = run(run_config(**config), costs, data=data, progress=False)
+    for name in ("key", "config"):
+        del record[name]
+    return record
+
+
+def distance(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
+    """Nearest neighbours by edit distance."""
+    from epic.bench.distance import distance_run
+
+    rest = {k: v for k, v in config.items() if k != "dataset"}
+    return distance_run(config["dataset"], **rest, data=data)
+
+
+def blur(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
+    """How far the soft assignment is from the exact one, by the number of Sinkhorn iterations."""
+    from epic.bench.blur import blur_run
+
+    return blur_run(**config, costs=costs, data=data)
+
+
+def curves(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
+    """Loss curves of learning costs."""
+    from epic.bench.curves import curves_run
+
+    return curves_run(**config, data=data)
+
+
+def lollipop(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
+    """Learned substitution costs by head and tail."""
+    from epic.bench.lollipop import lollipop_run
+
+    return lollipop_run(**config)
+
+
+KINDS: dict[str, Kind] = {"train": train, "distance": distance, "blur": blur, "curves": curves, "lollipop": lollipop}

@@ -1,0 +1,148 @@
+"""Carrying out a plan: what is missing is done, and every result is on the disk before the next."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import mean
+
+from tqdm import tqdm
+
+from epic.bench.plan import TUNING_SEED, Plan
+from epic.bench.store import Store
+from epic.bench.task import Performer, Task
+from epic.scale import execute
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """How much of a plan is done, and about how long the rest takes on one worker (None: nothing to learn it from)."""
+
+    total: int
+    done: int
+    failed: int
+    seconds: float | None
+
+    def __str__(self) -> str:
+        left = self.total - self.done - self.failed
+        text = f"{self.total} runs, {self.done} done, {left} to do"
+        if self.failed:
+            text += f", {self.failed} failed (--retry does them again)"
+        return text if self.seconds is None or not left else f"{text}, about {duration(self.seconds)}"
+
+
+def outlook(plan: Plan, store: Store, workers: int = 1) -> Outlook:
+    """Look before starting. Times are learned from finished runs that are alike in dataset and method."""
+    known = plan.tasks(store)
+    done = [t for t in known if store.get(t) is not None]
+    failed = sum(store.failed(t) is not None for t in known)
+    open_ = [t for t in known if store.get(t) is None and store.failed(t) is None]
+    total = max(plan.count(), len(known))
+    times: dict[tuple[str, str], list[float]] = {}
+    for record in store:
+        if "seconds_in_all" in record:
+            config = record["config"]
+            for key in (_like(config), (config.get("dataset", ""), ""), ("", "")):
+                times.setdefault(key, []).append(record["seconds_in_all"])
+    if not times:
+        return Outlook(total, len(done), failed, None)
+
+    def guess(task: Task) -> float:
+        for key in (_like(task.config), (task.config.get("dataset", ""), ""), ("", "")):
+            if key in times:
+                return mean(times[key])
+        return 0.0
+
+    later = total - len(known)  # runs whose settings are not chosen yet
+    seconds = sum(map(guess, open_)) + later * mean(times[("", "")])
+    return Outlook(total, len(done), failed, seconds / max(1, workers))
+
+
+def carry_out(
+    plan: Plan,
+    store: Store,
+    perform: Performer,
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    retry: bool = False,
+    budget: float | None = None,
+    progress: bool = True,
+    say: Callable[[str], None] | None = None,
+) -> bool:
+    """Do all that is missing; True if nothing is left.
+
+    ``budget`` (seconds): no task is handed out after it is spent; those in hand are finished.
+    """
+    end = None if budget is None else time.monotonic() + budget
+    look = outlook(plan, store, workers)
+    feed = Feed(plan, store, [t for t in plan.tasks(store) if store.failed(t) is not None] if retry else [], end)
+    with (
+        store.writer() as writer,
+        tqdm(total=look.total, initial=look.done, desc=plan.name, unit="run", disable=not progress) as bar,
+    ):
+        for outcome in execute(perform, feed, workers=workers, ray=ray):
+            task = outcome.task
+            seconds = {"seconds_in_all": round(outcome.seconds, 2)}
+            if outcome.error is None:
+                writer.add(task, {**outcome.value, **seconds})
+                bar.update()
+            else:
+                writer.add(task, {"error": outcome.error, **seconds})
+                if say is not None:
+                    what = " ".join(str(task.config[k]) for k in ("dataset", "method", "seed") if k in task.config)
+                    say(f"failed: {what}: {outcome.error.splitlines()[0]}")
+            feed.done(task)
+            bar.set_postfix_str(" ".join(p for p in _like(task.config) if p), refresh=False)
+    return not plan.ready(store)
+
+
+class Feed:
+    """Hands out what can be done now, one group of a table after the other: settings are chosen, then used."""
+
+    def __init__(self, plan: Plan, store: Store, first: list[Task], end: float | None) -> None:
+        self.plan, self.store, self.end = plan, store, end
+        self.queue = deque([*first, *plan.ready(store)])
+        self.handed = {t.key for t in first}
+        self.in_hand = 0
+
+    def __iter__(self) -> Feed:
+        return self
+
+    def __next__(self) -> Task | None:
+        if self.end is not None and time.monotonic() > self.end:
+            raise StopIteration
+        while self.queue:
+            task = self.queue.popleft()
+            if task.key not in self.handed or (self.in_hand == 0 and self.store.get(task) is None):
+                self.handed.add(task.key)
+                self.in_hand += 1
+                return task
+        if self.in_hand == 0:
+            raise StopIteration
+        return None
+
+    def done(self, task: Task) -> None:
+        """After a run that chooses settings, those that use them come next, before other groups begin."""
+        self.in_hand -= 1
+        if task.config.get("seed") == TUNING_SEED or not self.queue:
+            self.queue = deque(t for t in self.plan.ready(self.store) if t.key not in self.handed)
+
+
+def _like(config: dict) -> tuple[str, str]:
+    """Runs that take about as long as each other."""
+    return config.get("dataset", ""), str(config.get("method", config.get("cost", "")))
+
+
+def duration(seconds: float) -> str:
+    """A time for people.
+
+    >>> duration(50), duration(150), duration(9000)
+    ('50 s', '2 min', '2 h 30 min')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,218 @@
+"""Does a method help? Paired comparisons over splits and seeds, ranks over datasets, and a sentence that says it.
+
+Accuracies of repeated splits are not independent: their test and training graphs overlap. A plain t-test over splits
+therefore sees effects where there are none. The test here widens the variance as Nadeau and Bengio (2003) propose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from epic.errors import InputError
+
+LEAST = 3
+"""Splits below which :func:`verdict` does not judge."""
+
+EXACT = 200
+"""Differences up to which the signed-rank distribution is counted out."""
+
+DIGITS = 9
+"""Decimals by which scores are told apart: equal accuracies may differ in the last bits of a mean."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A method against another, by split.
+
+    ``difference`` is the mean over splits, ``low`` and ``high`` bound it with the given ``confidence``, ``p`` is
+    two-sided. They are None where nothing can be said: without runs, with one split, or with the same difference (other
+    than zero) in every split, which leaves no spread to judge by.
+    """
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    statistic: float | None
+    splits: int
+    runs: int
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class SignedRank:
+    """``statistic``: sum of the ranks of positive differences. ``count``: differences that are not zero."""
+
+    statistic: float
+    p: float
+    count: int
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """``ranks[m][d]`` of method m on dataset d (1 is best) and their mean over datasets."""
+
+    methods: tuple[str, ...]
+    datasets: tuple[str, ...]
+    ranks: tuple[tuple[int, ...], ...]
+    mean: tuple[float, ...]
+
+
+def split_differences(method: Any, other: Any) -> tuple[np.ndarray, int]:
+    """Mean difference of each split, and the number of pairs of runs behind them.
+
+    Scores are ``[splits, seeds]`` or ``[splits]``, paired by place. Seeds of a split are averaged first: they share
+    their test graphs and count as one observation. A pair with NaN on either side is left out, a split without pairs
+    too.
+    """
+    a, b = (np.asarray(scores, dtype=float) for scores in (method, other))
+    if a.shape != b.shape or a.ndim not in (1, 2):
+        raise InputError(f"scores must be two arrays [splits] or [splits, seeds] alike, got {a.shape} and {b.shape}")
+    if np.isinf(a).any() or np.isinf(b).any():
+        raise InputError("scores hold infinity: give NaN where a run failed")
+    gap = (a - b).reshape(len(a), -1)
+    there = ~np.isnan(gap)
+    count = there.sum(1)
+    total = np.where(there, gap, 0.0).sum(1)
+    return total[count > 0] / count[count > 0], int(count.sum())
+
+
+def paired(method: Any, other: Any, train: int, test: int, confidence: float = 0.95) -> Comparison:
+    """Compare scores paired by split and seed: the corrected resampled t-test, and the interval that belongs to it.
+
+    The variance of the mean of J split differences is taken as ``1/J + test/train`` times their sample variance;
+    ``train`` and ``test`` count the graphs of a split. Several seeds of a split are averaged first (see
+    :func:`split_differences`). ``test=0`` gives the plain paired t-test, right only for graphs drawn afresh each time.
+    """
+    if train < 1 or test < 0:
+        raise InputError(f"train = {train} and test = {test} must count the graphs of a split")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence must lie between 0 and 1, got {confidence}")
+    d, runs = split_differences(method, other)
+    splits = d.size
+    if splits == 0:
+        return Comparison(None, None, None, None, None, 0, 0, confidence)
+    mean = float(d.mean())
+    # Equal differences leave rounding in the variance, which would pass for a tiny spread.
+    tiny = 10.0**-DIGITS
+    if splits == 1 or float(np.ptp(d)) <= tiny:
+        if splits > 1 and float(np.abs(d).max()) <= tiny:
+            return Comparison(0.0, 0.0, 0.0, 1.0, 0.0, splits, runs, confidence)
+        return Comparison(mean, None, None, None, None, splits, runs, confidence)
+    error = math.sqrt((1 / splits + test / train) * float(d.var(ddof=1)))
+    t = mean / error
+    reach = error * float(stats.t.ppf((1 + confidence) / 2, splits - 1))
+    p = 2 * float(stats.t.sf(abs(t), splits - 1))
+    return Comparison(mean, mean - reach, mean + reach, p, t, splits, runs, confidence)
+
+
+def signed_rank(differences: Any) -> SignedRank:
+    """Wilcoxon's signed-rank test of paired differences, for instance of all datasets x splits (NaN is left out).
+
+    Zeros are dropped and ties share their mean rank; up to 200 differences the p-value is counted out, ties included,
+    beyond that it is the normal approximation. Splits of one dataset depend on each other, which this test does not
+    know: on simulated data without an effect (8 datasets x 5 splits) it calls one in 16 % of cases, with one mean
+    difference for each dataset in 4 %. Prefer the latter, or read it beside :func:`paired`.
+    """
+    d = np.asarray(differences, dtype=float).ravel()
+    d = np.round(d[~np.isnan(d)], DIGITS)
+    d = d[d != 0]
+    if d.size == 0:
+        return SignedRank(0.0, 1.0, 0)
+    twice = np.rint(2 * stats.rankdata(np.abs(d))).astype(np.int64)  # mean ranks are halves
+    up, total = int(twice[d > 0].sum()), int(twice.sum())
+    if d.size > EXACT:
+        sigma = math.sqrt(float((twice**2).sum()) / 4)
+        p = 2 * float(stats.norm.sf(abs(up - total / 2) / sigma))
+    else:
+        chance = np.zeros(total + 1)
+        chance[0] = 1.0
+        for rank in twice:  # each sign is a fair coin
+            chance[rank:] += chance[: total + 1 - rank].copy()
+            chance /= 2
+        tail = min(up, total - up)
+        p = min(1.0, 2 * float(chance[: tail + 1].sum()))
+    return SignedRank(up / 2, p, int(d.size))
+
+
+def competition_ranks(scores: Any) -> np.ndarray:
+    """Ranks of scores along the first axis, 1 for the highest; equal scores share the better rank ("min" ranks).
+
+    >>> competition_ranks([3.0, 5.0, 5.0, 1.0]).tolist()
+    [3, 1, 1, 4]
+    """
+    table = np.asarray(scores, dtype=float)
+    if np.isnan(table).any():
+        raise InputError("scores hold NaN: a run that is missing has no rank")
+    return stats.rankdata(-np.round(table, DIGITS), method="min", axis=0).astype(np.int64)
+
+
+def mean_ranks(scores: Mapping[str, Mapping[str, float]]) -> Ranks:
+    """Ranks of ``scores[method][dataset]`` on each dataset, and their mean over the datasets that all methods have.
+
+    A dataset that a method lacks (or has as NaN) is left out for all: a rank among fewer methods is better for
+    no reason.
+    """
+    if not scores:
+        raise InputError("there are no methods to rank")
+    methods = tuple(scores)
+    datasets = tuple(
+        name
+        for name in dict.fromkeys(d for row in scores.values() for d in row)
+        if all(not math.isnan(scores[m].get(name, math.nan)) for m in methods)
+    )
+    if not datasets:
+        raise InputError("no dataset has a score of every method")
+    ranks = competition_ranks([[scores[m][d] for d in datasets] for m in methods])
+    return Ranks(
+        methods, datasets, tuple(tuple(map(int, row)) for row in ranks), tuple(float(row.mean()) for row in ranks)
+    )
+
+
+def holm(p: Sequence[float | None]) -> list[float | None]:
+    """P-values of several comparisons, corrected by Holm's step-down method; None stays None and does not count.
+
+    >>> holm([0.01, None, 0.04])
+    [0.02, None, 0.04]
+    """
+    known = [i for i, value in enumerate(p) if value is not None and not math.isnan(value)]
+    result: list[float | None] = [None] * len(p)
+    worst = 0.0
+    for place, i in enumerate(sorted(known, key=lambda i: p[i] or 0.0)):
+        worst = max(worst, min(1.0, (len(known) - place) * (p[i] or 0.0)))
+        result[i] = worst
+    return result
+
+
+def verdict(found: Comparison, p: float | None = None, scale: float = 100.0, unit: str = "points") -> str:
+    """What a comparison says, in a sentence.
+
+    ``p`` is the p-value to judge by if it is not the comparison's own, such as one corrected by :func:`holm`. ``scale``
+    turns scores into ``unit``; 1 if they are percent already.
+
+    >>> verdict(Comparison(0.012, 0.003, 0.021, 0.02, 3.1, 5, 15))
+    'helps: +1.2 points, 95 % interval 0.3 to 2.1'
+    """
+    if found.difference is None:
+        return "too few runs to say: there are none"
+    gap = f"{scale * found.difference:+.1f} {unit}"
+    if found.splits < LEAST:
+        return f"too few runs to say: {gap} over {found.splits} split{'s' if found.splits > 1 else ''}"
+    if found.low is None or found.high is None or found.p is None:
+        return f"too few runs to say: {gap} in each of {found.splits} splits, without any spread to judge by"
+    if found.difference == found.low == found.high:
+        return f"no evidence that it helps: the same scores in all {found.splits} splits"
+    share = f"{100 * found.confidence:g} %"
+    text = f"{gap}, {share} interval {scale * found.low:.1f} to {scale * found.high:.1f}"
+    level = 1 - found.confidence
+    if (found.p if p is None else p) < level:
+        return f"{'helps' if found.difference > 0 else 'hurts'}: {text}"
+    if found.p < level:
+        text += ", not enough among so many methods"
+    return f"no evidence that it helps: {text}"

@@ -1,0 +1,108 @@
+"""Tables of a plan from the store: what was measured beside what the paper prints, as far as it has been run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from epic.bench import kind_tables
+from epic.bench.differences import Against, Difference, baseline, differences
+from epic.bench.outcomes import METRICS, outcomes
+from epic.bench.plan import Entry, Plan
+from epic.bench.printed import TABLES, Printed, printed
+from epic.bench.store import Store
+from epic.bench.table import Block, Cell, Row, Table, marked, ranked, summary
+
+__all__ = ["Against", "Block", "Cell", "Difference", "Row", "Table", "differences", "table_of"]
+
+SPREAD = "Mean (sample standard deviation) over the runs. The paper does not say which deviation it prints."
+
+_KEY = {"costs": "cost", "order": "order", "sinkhorn": "k"}
+"""Which column of a printed table names its rows, where it is not the method."""
+
+
+def table_of(plan: Plan, store: Store) -> Table:
+    """The table of a plan of any kind; what is missing in the store is missing in the cells."""
+    return kind_tables.KINDS[plan.kind](plan, store) if plan.kind != "train" else train_table(plan, store)
+
+
+def train_table(plan: Plan, store: Store) -> Table:
+    """Rows are entries, columns datasets; a block for each backbone and level of noise."""
+    gaps = {(a.label, a.backbone, a.noise, d.dataset): d for a in differences(plan, store) for d in a.parts}
+    known = printed(plan.name) if plan.name in TABLES else []
+    blocks, left_out, metrics = [], [], {}
+    for backbone in plan.backbones:
+        for noise in plan.noise:
+            rows = []
+            for entry in plan.entries:
+                cells = []
+                paper = _printed_row(plan.name, known, entry, backbone, noise)
+                for dataset in plan.datasets:
+                    found = outcomes(plan, store, entry, dataset, backbone, noise)
+                    if found.done:
+                        metrics[METRICS[found.task]] = None
+                    cell = replace(
+                        summary(found.values, plan.splits * plan.seeds, len(found.errors)),
+                        settings=found.settings,
+                        seconds=found.epoch_seconds,
+                        difference=gaps.get((entry.label, backbone, noise, dataset)),
+                    )
+                    cells.append(_with_printed(cell, paper.get(dataset)))
+                rank = next((c.mean_rank for c in paper.values()), None)
+                rows.append(Row(entry.label, tuple(cells), printed_rank=rank))
+            block = Block(_title(plan, backbone, noise), tuple(rows), backbone, noise)
+            if block.empty:
+                left_out.append(block.title)
+            else:
+                blocks.append(marked(ranked(block, plan.datasets)))
+    notes = [SPREAD, *_ranks_told(plan, blocks, known)]
+    if left_out:
+        notes.append(f"Not run, and not printed in the paper: {', '.join(left_out)}.")
+    metric = " or ".join(metrics) or METRICS["binary" if plan.name == "molecules" else "classes"]
+    base = baseline(plan)
+    return Table(
+        plan.name,
+        plan.title,
+        metric,
+        plan.datasets,
+        tuple(blocks),
+        notes=tuple(notes),
+        baseline=None if base is None else base.label,
+    )
+
+
+def _with_printed(cell: Cell, paper: Printed | None) -> Cell:
+    if paper is None:
+        return cell
+    mark = "best" if paper.mark == "best" else "second" if paper.mark == "second" else None
+    return replace(cell, printed=paper.mean, printed_std=paper.std, printed_mark=mark)
+
+
+def _printed_row(name: str, known: list[Printed], entry: Entry, backbone: str, noise: float) -> dict[str, Printed]:
+    """What the paper has for an entry, by dataset."""
+    key = _KEY.get(name, "method")
+    return {
+        c.dataset: c
+        for c in known
+        if str(getattr(c, key)) == (entry.method if key == "method" else entry.label)
+        and c.backbone in (None, backbone)
+        and (c.noise is None or abs(c.noise - noise) < 1e-9)
+    }
+
+
+def _title(plan: Plan, backbone: str, noise: float) -> str:
+    return backbone.upper() + (f", {100 * noise:g} % noise" if len(plan.noise) > 1 or noise else "")
+
+
+def _ranks_told(plan: Plan, blocks: list[Block], known: list[Printed]) -> list[str]:
+    notes = []
+    for block in blocks:
+        if block.ranked:
+            what = f"{len(block.ranked)} of {len(plan.datasets)} datasets"
+            which = "" if len(block.ranked) == len(plan.datasets) else f" ({', '.join(block.ranked)})"
+            notes.append(f"{block.title}: ranks measured over the {what} where every row has all its runs{which}.")
+        elif len(block.rows) > 1 and block.runs:
+            notes.append(f"{block.title}: no ranks measured, since no dataset has all runs of every row yet.")
+    if any(c.mean_rank is not None for c in known):
+        methods = len({getattr(c, _KEY.get(plan.name, "method")) for c in known})
+        notes.append(f"Printed ranks are among the paper's {methods} rows and all its datasets.")
+    return notes

@@ -1,0 +1,92 @@
+"""``epic compare``: which method helps on your graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from epic.cli.options import ConfigFile, DataFolder, DatasetName, Ray, listed, seconds_of
+
+
+def compare(
+    dataset: DatasetName,
+    methods: Annotated[str, typer.Option(help="Methods to compare with vanilla, separated by commas.")] = "epic",
+    backbone: Annotated[str, typer.Option(help="gin or gcn.")] = "gin",
+    splits: Annotated[int, typer.Option(help="Stratified splits; three at least for a verdict.", min=1)] = 5,
+    seeds: Annotated[int, typer.Option(help="Training seeds for each split.", min=1)] = 3,
+    tune: Annotated[int, typer.Option(help="Settings that every method may try on validation.", min=0)] = 3,
+    epochs: Annotated[int, typer.Option(help="Epochs of a run.", min=1)] = 100,
+    budget: Annotated[
+        str | None, typer.Option(help="Stop after this time, with what there is: 45s, 30m, 2h.", show_default=False)
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes, one thread each.", min=1)] = 1,
+    ray: Ray = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
+    results: Annotated[Path, typer.Option(help="File that runs are kept in.")] = Path("compare.jsonl"),
+    config: ConfigFile = None,
+    data: DataFolder = None,
+) -> None:
+    """Say, with an interval, whether augmentation helps on a dataset or on a file of your own.
+
+    Every method meets the same splits and the same initial weights, may try as many settings on validation, and takes
+    the same number of gradient steps. Runs are kept: the same command goes on where it stopped, and more splits add to
+    what is there. "No evidence that it helps" is a fine answer.
+
+    Example: epic compare MUTAG --methods epic,submix,drop_edge --budget 30m
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from epic.augment import METHODS
+    from epic.bench.compare import comparison, lines
+    from epic.bench.runner import carry_out, outlook
+    from epic.bench.store import Store
+    from epic.bench.task import Performer
+    from epic.data import load
+    from epic.errors import InputError, choose
+
+    names = [choose(n, METHODS, "method") for n in listed(methods)]
+    limit = None if budget is None else seconds_of(budget)
+    loaded = load(dataset, data)
+    if loaded.split is not None and splits > 1:
+        raise InputError(f"{loaded.name} has one official split: use --splits 1 --seeds 10")
+    plan = comparison(dataset, names, backbone=backbone, splits=splits, seeds=seeds, tune=tune, epochs=epochs)
+    store = Store(results)
+    typer.echo(f"{loaded.name}: {outlook(plan, store, workers)}")
+    perform = Performer(results.parent / "costs", None if data is None else str(data))
+    whole = carry_out(
+        plan,
+        store,
+        perform,
+        workers=workers,
+        ray=ray,
+        retry=retry,
+        budget=limit,
+        say=lambda text: typer.echo(text, err=True),
+    )
+    percent, unit = {"classes": (100, "points"), "binary": (100, "points"), "values": (1, "units")}[loaded.task]
+    table = Table(box=None, pad_edge=False)
+    for title in ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "settings", "verdict"):
+        table.add_column(title, overflow="fold")
+    for line in lines(plan, store, unit):
+        gap = line.difference
+        own = line.method == "vanilla" or gap.difference is None
+        table.add_row(
+            line.method,
+            "-" if line.score is None else f"{percent * line.score:.2f}",
+            "-" if own else f"{percent * (gap.difference or 0):+.2f}",
+            "-"
+            if own or gap.low is None or gap.high is None
+            else f"{percent * gap.low:+.2f} to {percent * gap.high:+.2f}",
+            "-" if own or gap.p is None else f"{gap.p:.3f}",
+            f"{line.runs}/{splits * seeds}",
+            "-" if line.epoch is None else f"{line.epoch:.2f}x",
+            line.settings,
+            line.verdict,
+        )
+    Console(width=max(Console().width, 150)).print(table)
+    typer.echo("Interval and p: corrected resampled t-test over splits; verdicts after Holm's correction over methods.")
+    if not whole:
+        typer.echo("Stopped before the end: run the same command again to go on.")

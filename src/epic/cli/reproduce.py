@@ -1,0 +1,85 @@
+"""``epic reproduce``: the paper's tables and figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from epic.cli.options import ConfigFile, DataFolder, Ray, listed
+
+
+def reproduce(
+    plan: Annotated[
+        str,
+        typer.Argument(
+            help="main, molecules, noise, costs, distance, sinkhorn, order, curves or lollipop.", show_default=False
+        ),
+    ],
+    datasets: Annotated[str | None, typer.Option(help="Only these datasets, separated by commas.")] = None,
+    methods: Annotated[str | None, typer.Option(help="Only these rows of the table.")] = None,
+    backbones: Annotated[str | None, typer.Option(help="Only these: gin, gcn.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Training seeds (the paper: 5).", min=1)] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs of a run.", min=1)] = None,
+    tune: Annotated[
+        int | None, typer.Option(help="Settings that every method may try on validation; 0: defaults.", min=0)
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A few minutes: two small datasets, two seeds, few epochs, no tuning.")
+    ] = False,
+    workers: Annotated[int, typer.Option(help="Processes, one thread each.", min=1)] = 1,
+    ray: Ray = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
+    dry: Annotated[bool, typer.Option("--dry", help="Only say what there is to do.")] = False,
+    results: Annotated[Path, typer.Option(help="File that runs are kept in.")] = Path("results/bench.jsonl"),
+    out: Annotated[Path | None, typer.Option(help="Page to write (default: the plan's name .html).")] = None,
+    config: ConfigFile = None,
+    data: DataFolder = None,
+) -> None:
+    """Run an experiment of the paper and show it beside the printed numbers.
+
+    Finished runs are kept, one JSON line each: killed and started again, it does only what is missing, and files of two
+    machines merge with `cat`. First it says how many runs there are and about how long the rest takes.
+
+    Example: epic reproduce main --datasets BZR,COX2 --backbones gin --workers 2
+    """
+    from epic.bench.plan import load_plan
+    from epic.bench.runner import carry_out, outlook
+    from epic.bench.store import Store
+    from epic.bench.task import Performer
+    from epic.cli.options import need_writable
+    from epic.view.report import write_report
+
+    first = load_plan(plan)
+    store = Store(results)
+    page = need_writable(out or Path(f"{plan}.html"))
+    plans = []
+    for part in (first, *map(load_plan, first.parts)):
+        chosen = part.quick() if quick else part
+        plans.append(
+            chosen.narrowed(
+                datasets=None if datasets is None or not chosen.datasets else tuple(listed(datasets)),
+                methods=None if methods is None or not chosen.entries else listed(methods),
+                backbones=None if backbones is None else tuple(listed(backbones)),
+                seeds=seeds,
+                epochs=epochs,
+                tune=tune,
+            )
+        )
+    perform = Performer(results.parent / "costs", None if data is None else str(data))
+    for chosen in plans:
+        typer.echo(f"{chosen.name}: {outlook(chosen, store, workers)}")
+        if not dry:
+            carry_out(
+                chosen,
+                store,
+                perform,
+                workers=workers,
+                ray=ray,
+                retry=retry,
+                say=lambda text: typer.echo(text, err=True),
+            )
+    if not dry:
+        write_report(store, plans, page)
+        typer.echo(f"wrote {page}")

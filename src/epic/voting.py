@@ -1,0 +1,86 @@
+"""From the nearest labelled graphs to a class: votes, and how many neighbours to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from epic.cost.base import Cost
+from epic.errors import InputError, choose
+from epic.pack import Pack, matrix
+
+GRID = (1, 3, 5, 7, 9, 15)
+WEIGHTS = ("uniform", "distance")
+
+
+def vote(label: np.ndarray, distance: np.ndarray, classes: int, weights: str) -> tuple[np.ndarray, np.ndarray]:
+    """Shares ``[Q, classes]`` and winners ``[Q]`` of the votes of neighbours ``label[Q, k]``, nearest first."""
+    d = distance.astype(float)
+    weight = np.ones_like(d)
+    if weights == "distance":
+        first = d[:, :1]  # relative to the nearest, so that tiny distances do not overflow
+        weight = np.where(first == 0, d == 0, first / np.where(d == 0, 1.0, d))
+    votes = np.zeros((len(d), classes))
+    np.add.at(votes, (np.arange(len(d))[:, None], label), weight)
+    leads = votes >= votes.max(1, keepdims=True) * (1 - 1e-9)
+    nearest_leader = np.take_along_axis(leads, label, 1).argmax(1)
+    return votes / votes.sum(1, keepdims=True), label[np.arange(len(d)), nearest_leader]
+
+
+def validate(
+    cost: Cost, train: Pack, held: Pack, grid: Sequence[int], weights: str, progress: bool = True
+) -> dict[int, float]:
+    """Accuracy on held-out graphs for each k of ``grid`` that ``train`` has enough graphs for; labels count from 0.
+
+    One search serves them all.
+    """
+    assert train.y is not None
+    assert held.y is not None
+    choose(weights, WEIGHTS, "weights")
+    ks = choices(None, grid, len(train))
+    found = cost.nearest(held, train, ks[-1], progress)
+    label, distance, truth = train.y[found.index].numpy(), found.distance.numpy(), held.y.numpy()
+    classes = int(train.y.max()) + 1
+    return {k: float((vote(label[:, :k], distance[:, :k], classes, weights)[1] == truth).mean()) for k in ks}
+
+
+def best_k(scores: dict[int, float]) -> int:
+    """The most accurate number of neighbours; of equals, the smallest.
+
+    >>> best_k({5: 0.8, 3: 0.8, 1: 0.7})
+    3
+    """
+    return max(scores, key=lambda k: (scores[k], -k))
+
+
+def class_labels(graphs: Pack, y: Any = None) -> np.ndarray:
+    """One class for each graph, from ``y`` (numbers, names) or the graphs' own labels."""
+    if y is None:
+        if graphs.y is None:
+            raise InputError("the graphs have no labels y: set them, or pass y=")
+        y = graphs.y
+    if isinstance(y, torch.Tensor):
+        y = matrix(y)[:, 0].cpu().numpy() if y.dim() and y.numel() == len(y) else y.cpu().numpy()
+    label = np.asarray(y)
+    if label.shape != (len(graphs),):
+        raise InputError(f"expected one class for each of {len(graphs)} graphs, got labels of shape {label.shape}")
+    if label.dtype.kind == "f":
+        if not (np.isfinite(label) & (label == np.rint(label))).all():
+            raise InputError("real-valued labels, or NaN among them, are no classes: number the classes from 0")
+        label = label.astype(np.int64)
+    return label
+
+
+def choices(k: int | None, grid: Sequence[int], count: int) -> tuple[int, ...]:
+    """Numbers of neighbours to choose from, rising; one if it is given."""
+    values = tuple(grid) if k is None else (k,)
+    for value in values:
+        if not isinstance(value, (int, np.integer)) or value < 1:
+            raise InputError(f"a number of neighbours must be a positive integer, got {value!r}")
+    within = tuple(sorted({int(v) for v in values if v <= count}))
+    if not within:
+        raise InputError(f"k = {list(values) if k is None else k} neighbours asked of {count} graphs")
+    return within

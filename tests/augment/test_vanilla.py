@@ -1,0 +1,40 @@
+import pytest
+import torch
+from torch_geometric.data import Batch
+
+from epic.augment import Vanilla
+from epic.losses import loss
+from epic.train import backbone_for
+from tests.augment.tester import MethodTester, graphs
+
+
+class TestVanilla(MethodTester):
+    def method(self):
+        return Vanilla(seed=0)
+
+
+def test_nothing_changes_but_the_form_of_labels():
+    data = graphs()
+    batch = Batch.from_data_list(data)
+    out = Vanilla(classes=3)(batch)
+    for key in ("x", "edge_index", "edge_attr", "batch", "ptr"):
+        assert torch.equal(out[key], batch[key])
+    assert torch.equal(out.y, torch.eye(3)[batch.y])
+    assert not out.augmented.any()
+
+
+def test_its_loss_is_cross_entropy_with_class_numbers():
+    from epic.packing import pack
+
+    data = graphs(x="onehot")
+    batch = Batch.from_data_list(data)
+    model = backbone_for(pack(data), 3, width=8, layers=2).eval()
+    value = Vanilla(classes=3).loss(model, batch).detach()
+    expected = -model(batch).log_softmax(1)[torch.arange(12), batch.y].mean().detach()
+    assert float(value) == pytest.approx(float(expected), rel=1e-5)
+
+
+def test_missing_tasks_have_no_part_in_the_loss():
+    y = torch.tensor([[1.0, float("nan")], [0.0, 1.0]])
+    output = torch.tensor([[0.0, 7.0], [0.0, 0.0]])
+    assert float(loss(output, y, "binary")) == pytest.approx(0.693147, abs=1e-5)

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from epic.bench.compare import comparison, lines
+from epic.bench.runner import carry_out
+from epic.bench.statistics import paired
+from epic.bench.store import Store
+from tests.bench.fake import Fake
+
+
+@pytest.fixture
+def calls(tmp_path):
+    (tmp_path / "calls").mkdir()
+    return tmp_path / "calls"
+
+
+def test_a_method_that_helps_is_seen_and_one_that_does_nothing_is_not(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    plan = comparison("a", ["drop_edge", "drop_node"], splits=6, seeds=2, tune=0)
+    fake = Fake(str(calls), bonus=(("drop_edge", 0.08),))
+    carry_out(plan, store, fake, workers=0, progress=False)
+    vanilla, helps, idle = lines(plan, store)
+    assert vanilla.method == "vanilla"
+    assert vanilla.runs == 12
+    assert helps.verdict.startswith("helps: +")
+    assert idle.verdict.startswith("no evidence that it helps")
+    assert helps.epoch == pytest.approx(1.0)
+    scores = {
+        m: np.array(
+            [
+                [r["test"] for r in store if r["config"]["method"] == m and r["config"]["split_seed"] == s]
+                for s in range(6)
+            ]
+        )
+        for m in ("vanilla", "drop_edge")
+    }
+    expected = paired(scores["drop_edge"], scores["vanilla"], 70, 20)
+    assert helps.difference.difference == pytest.approx(expected.difference)
+    assert helps.difference.p == pytest.approx(expected.p)
+
+
+def test_all_methods_meet_the_same_splits_seeds_and_budget(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    plan = comparison("a", ["drop_edge", "submix"], splits=2, seeds=2, tune=3)
+    carry_out(plan, store, Fake(str(calls)), workers=0, progress=False)
+    met = {}
+    for record in store:
+        c = record["config"]
+        met.setdefault(c["method"], []).append((c["split_seed"], c["seed"]))
+    assert {m: sorted(v) for m, v in met.items() if m != "vanilla"} == {
+        m: sorted(met["vanilla"]) for m in ("drop_edge", "submix")
+    }
+
+
+def test_what_is_there_is_told_while_runs_are_missing(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    plan = comparison("a", ["drop_edge"], splits=3, seeds=1, tune=0)
+    first = lines(plan, store)
+    assert first[0].score is None
+    assert first[1].verdict == "too few runs to say: there are none"
+    with store.writer() as writer:
+        for task in plan.ready(store)[:4]:
+            writer.add(task, Fake(str(calls))(task))
+    assert lines(plan, store)[1].verdict.startswith("too few runs to say")

@@ -1,0 +1,114 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from epic.bench.runner import carry_out, outlook
+from epic.bench.store import Store
+from tests.bench.fake import Fake
+from tests.bench.test_plan import plan
+
+
+@pytest.fixture
+def calls(tmp_path):
+    (tmp_path / "calls").mkdir()
+    return tmp_path / "calls"
+
+
+def keys(store):
+    return {r["key"]: {k: v for k, v in r.items() if k != "seconds_in_all"} for r in store}
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_all_is_done_once_in_stages(tmp_path, calls, workers):
+    store = Store(tmp_path / "r.jsonl")
+    assert carry_out(plan(), store, Fake(str(calls)), workers=workers, progress=False)
+    assert len(list(calls.iterdir())) == plan().count() == len(store)
+    assert carry_out(plan(), store, Fake(str(calls)), workers=workers, progress=False)
+    assert len(list(calls.iterdir())) == plan().count(), "nothing is done twice"
+
+
+def test_the_pool_and_one_process_give_the_same_records(tmp_path, calls):
+    stores = [Store(tmp_path / name) for name in ("a", "b")]
+    for store, workers in zip(stores, (0, 2), strict=True):
+        carry_out(plan(), store, Fake(str(calls)), workers=workers, progress=False)
+    assert keys(stores[0]) == keys(stores[1])
+
+
+def test_failures_are_kept_told_and_retried(tmp_path, calls):
+    store, said = Store(tmp_path / "r.jsonl"), []
+    table = plan(tune=0)
+    assert carry_out(table, store, Fake(str(calls), broken=("drop_edge",)), workers=0, progress=False, say=said.append)
+    assert len(said) == 4
+    assert said[0].startswith("failed: a drop_edge 0: ValueError: drop_edge is broken")
+    look = outlook(table, store)
+    assert (look.total, look.done, look.failed) == (8, 4, 4)
+    assert "4 failed (--retry does them again)" in str(look)
+    before = len(list(calls.iterdir()))
+    carry_out(table, store, Fake(str(calls)), workers=0, progress=False)
+    assert len(list(calls.iterdir())) == before, "failed runs wait for --retry"
+    carry_out(table, store, Fake(str(calls)), workers=0, retry=True, progress=False)
+    assert outlook(table, store).done == 8
+
+
+def test_a_budget_stops_early_and_a_new_call_goes_on(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    assert not carry_out(plan(), store, Fake(str(calls)), workers=0, budget=0.0, progress=False)
+    assert len(store) <= 1
+    assert carry_out(plan(), store, Fake(str(calls)), workers=0, progress=False)
+    assert len(store) == plan().count()
+
+
+def test_the_outlook_learns_from_finished_runs(tmp_path, calls):
+    store, table = Store(tmp_path / "r.jsonl"), plan(tune=0, datasets=("a", "b"))
+    assert str(outlook(table, store)) == "8 runs, 0 done, 8 to do"
+    with store.writer() as writer:
+        for task in table.ready(store):
+            if task.config["dataset"] == "a":
+                writer.add(task, {"seconds_in_all": 10.0 if task.config["method"] == "vanilla" else 30.0})
+    look = outlook(table, store, workers=2)
+    assert look.seconds == pytest.approx(4 * 20 / 2)
+    assert str(look) == "8 runs, 4 done, 4 to do, about 40 s"
+
+
+def test_a_killed_harness_loses_at_most_what_was_in_hand(tmp_path, calls):
+    code = f"""
+import time
+from epic.bench.store import Store
+from epic.bench.runner import carry_out
+from tests.bench.fake import Fake
+from tests.bench.test_plan import plan
+def slow(task):
+    time.sleep(0.05)
+    return Fake({str(calls)!r})(task)
+carry_out(plan(seeds=5), Store({str(tmp_path / "r.jsonl")!r}), slow, workers=0, progress=False)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code])
+    end = time.time() + 60
+    while not (tmp_path / "r.jsonl").exists() or (tmp_path / "r.jsonl").read_text().count("\n") < 6:
+        assert process.poll() is None
+        assert time.time() < end
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    store = Store(tmp_path / "r.jsonl")
+    done = len(store)
+    assert 6 <= done < plan(seeds=5).count()
+    begun = len(list(calls.iterdir()))
+    assert begun - done <= 1
+    carry_out(plan(seeds=5), store, Fake(str(calls)), workers=0, progress=False)
+    assert len(list(calls.iterdir())) - begun == plan(seeds=5).count() - done
+    other = Store(tmp_path / "other.jsonl")
+    carry_out(plan(seeds=5), other, Fake(str(calls)), workers=0, progress=False)
+    assert keys(other) == keys(store)
+
+
+def test_a_worker_that_dies_costs_nothing(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    fake = Fake(str(calls), kill_at="drop_edge")
+    assert carry_out(plan(tune=0), store, fake, workers=2, progress=False)
+    assert outlook(plan(tune=0), store).done == 8
+    assert (tmp_path / "killed").exists()
