@@ -117,13 +117,14 @@ class EditNeighbors:
                 )
         ks = choices(self.k, self.grid, len(train))
         cost = self._learn(train, held, {"seed": seed, "progress": self.progress}, options)
-        # Nothing is kept before all is well: a failed fit leaves what was there.
         scores = None
         if self.k is None and held is not None:
             scores = validate(cost, train, held, ks, self.weights, self.progress)
+        nodes = cost.measure(given)
+        # Kept only now that all is well: a failed fit leaves what was there.
         self.cost_, self.classes_, self.validation_ = cost, classes, scores
         self.k_ = ks[0] if scores is None else best_k(scores)
-        self._given, self._label, self._nodes = given, label, cost.measure(given)
+        self._given, self._label, self._nodes = given, label, nodes
         self._degrees, self._path_seed = detect(given), seed
         return self
 

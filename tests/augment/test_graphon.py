@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
@@ -23,6 +23,7 @@ def slow_usvt(a, threshold):
     return np.clip(out, 0, 1)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 9), st.floats(0, 1))
 def test_usvt_against_numpy(seed, size, threshold):
     a = np.random.default_rng(seed).random((2, size, size))
@@ -122,6 +123,7 @@ def test_the_whole_share_is_the_class_itself():
         assert nx.is_isomorphic(to_networkx(made.graph(k), to_undirected=True), want)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 1000), st.booleans())
 def test_no_loops_no_isolated_nodes_and_both_directions(seed, directed):
     originals = graphs(8, seed=seed, directed=directed, density=0.3)

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch_geometric.data import Data
 from torch_geometric.utils import to_dense_adj
@@ -56,6 +56,7 @@ def test_by_hand():
     assert data.y.tolist() == [[0.75, 0.0, 0.25]]
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0, 1), st.booleans())
 def test_it_is_the_average_of_padded_matrices(seed, share, directed):
     rng = np.random.default_rng(seed)

@@ -23,7 +23,7 @@ def sparse_and_dense(count=60, seed=0, classes=(0, 1)):
 
 def test_it_learns_to_put_graphs_in_order():
     graphs = sparse_and_dense()
-    network, history = train_matching(graphs, 16, 2, 0, Matching(epochs=20, progress=False))
+    network, history = train_matching(graphs, 16, 2, 0, Matching(epochs=20, batch=8, progress=False))
     assert history[0]["loss"] > 0.3
     assert max(e["ordered"] for e in history) > 0.95  # by chance: 0.5
     unseen = sparse_and_dense(40, seed=1)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epic import InputError
@@ -60,6 +60,7 @@ def test_against_loops(seed):
                 assert torch.allclose(got[packed.ptr[g] : packed.ptr[g + 1]], want, atol=1e-5)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=12), st.integers(1, 2000))
 def test_blocks_hold_every_node_once(sizes, area):
     one, two = (torch.tensor(s) for s in zip(*sizes, strict=True))

@@ -42,18 +42,36 @@ def test_a_path_by_hand():
     assert found == {**one_way, **{(v, u): a for (u, v), a in one_way.items()}}
 
 
+@pytest.mark.parametrize("flip", [False, True])
+def test_a_half_of_the_split_node_may_be_merged_too(flip):
+    # As above, but 1'-2 is merged: 0-1-(1'2)-3. Whichever survives, it lives in the place of 2.
+    edges = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]
+    x = torch.tensor([[0.0], [1], [2], [4]])
+    data = Data(edge_index=torch.tensor(edges).T, x=x, number=torch.arange(4))
+    twice = pack([data, data])
+    one = change(1, [0, 0, 1, 0], like=2, merge=2, flip=flip)
+    shifted = [np.append(v, v + s) for v, s in ((one.graph, 1), (one.split, 4), (one.like, 6), (one.merge, 6))]
+    both = Change(shifted[0], shifted[1], np.tile(one.side, 2), *shifted[2:], np.tile(one.flip, 2))
+    for g in range(2):
+        out = split_and_merge(twice, both).graph(g)
+        assert out.x[:, 0].tolist() == [0, 1, 1.5, 4]
+        assert out.number.tolist() == [0, 1, 2 if flip else 1, 3]
+        assert {tuple(e) for e in out.edge_index.T.tolist()} == set(edges)
+        assert out.num_edges == 6
+
+
 def slow(data, c):
     """The same with networkx's own contraction, on one undirected graph; ``flip`` and ``like`` as they are."""
     g = nx.Graph()
     for v in range(data.num_nodes):
-        g.add_node(v, x=data.x[v].tolist())
+        g.add_node(v, x=data.x[v].tolist(), number=v)
     rows = list(zip(data.edge_index.T.tolist(), data.edge_attr.tolist(), strict=True))
     for (u, v), a in rows:
         g.add_edge(u, v, a=a)
     if not c.graph.size:
         return g
     v, new = int(c.split[0]), "new"
-    g.add_node(new, x=list(g.nodes[v]["x"]))
+    g.add_node(new, x=list(g.nodes[v]["x"]), number=v)
     at = data.edge_index[:, int(c.merge[0])].tolist()
     for w in list(g[v]):
         if w == v:
@@ -75,15 +93,16 @@ def slow(data, c):
     return h
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 8), st.sampled_from([0.1, 0.4, 0.9]), st.booleans())
 def test_as_networkx_does_it(seed, nodes, density, adjust):
     data = random_graph(np.random.default_rng(seed), nodes, density, loops=bool(seed % 2))
+    data.number = torch.arange(nodes)
     packed = pack([data])
     c = draw_change(packed, adjust, torch.Generator().manual_seed(seed))
     out = split_and_merge(packed, c).graph(0)
     found = nx.Graph()
-    found.add_nodes_from((v, {"x": row}) for v, row in enumerate(out.x.tolist()))
+    found.add_nodes_from((v, {"x": row, "number": int(out.number[v])}) for v, row in enumerate(out.x.tolist()))
     rows = list(zip(map(tuple, out.edge_index.T.tolist()), out.edge_attr.tolist(), strict=True))
     assert len(dict(rows)) == len(rows), "an edge is there twice"
     assert all(dict(rows)[v, u] == a for (u, v), a in rows), "a direction is missing or another"
@@ -91,7 +110,7 @@ def test_as_networkx_does_it(seed, nodes, density, adjust):
     assert nx.is_isomorphic(
         found,
         slow(data, c),
-        node_match=lambda p, q: np.allclose(p["x"], q["x"], atol=1e-6),
+        node_match=lambda p, q: p["number"] == q["number"] and np.allclose(p["x"], q["x"], atol=1e-6),
         edge_match=lambda p, q: p["a"] == q["a"],
     )
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epic import InputError
@@ -56,6 +56,7 @@ def slow(one, two, h1, h2, share, temperature, cut):
     return x, edges
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([1.0, 0.1, 0.02]), st.booleans())
 def test_against_loops(seed, temperature, directed):
     """Four graphs, 0 with 2 and 1 with 3, each way."""
@@ -90,6 +91,7 @@ def test_plan_by_hand():
     np.testing.assert_allclose(back[0], [[1, 1], [0, 0]], atol=1e-6)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([1.0, 0.01]))
 def test_every_node_of_the_other_graph_is_shared_out_whole(seed, temperature):
     generator = torch.Generator().manual_seed(seed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
 
 from epic.augment.matching import MatchingNetwork
@@ -20,6 +20,8 @@ from epic.randomness import derived
 
 STEP = 1 << 14
 """Nodes to compute gradients through at a time: some 100 MB a layer."""
+SETTLE = 128
+"""Triplets to take the averages of BatchNorm from after each epoch."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def train_matching(
                     line["ordered"] += float((gap < 0).sum()) / anchors.numel()
                 optimizer.step()
             line["judged"] = line["loss"]
-            network.eval()
+            anchor = anchors[-SETTLE:]
+            _settle(network, known, anchor, *triplets.draw(anchor, generator))
             if watched is not None:
                 with torch.no_grad():
                     gap = torch.cat([_gaps(network, graphs, *part) for part in _parts(graphs, *watched)])
@@ -94,6 +97,25 @@ def train_matching(
             bar.update()
     state.finish()
     return network.eval().requires_grad_(False), state.history
+
+
+@torch.no_grad()
+def _settle(network: MatchingNetwork, graphs: Pack, *triplets: Tensor) -> None:
+    """Set the averages that BatchNorm uses in evaluation to those of the weights as they are.
+
+    Where steps are few, the running ones are still those of the beginning, and distances come out far too small.
+    """
+    norms = [m for m in network.modules() if isinstance(m, nn.BatchNorm1d)]
+    before = [m.momentum for m in norms]
+    network.train()
+    for norm in norms:
+        norm.reset_running_stats()
+        norm.momentum = None  # a plain average over the batches
+    for part in _parts(graphs, *triplets):
+        _gaps(network, graphs, *part)
+    for norm, momentum in zip(norms, before, strict=True):
+        norm.momentum = momentum
+    network.eval()
 
 
 def _gaps(network: MatchingNetwork, graphs: Pack, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:

@@ -84,9 +84,10 @@ class MatchingNetwork(nn.Module):
     """Vectors of the nodes of two graphs, each computed with an eye on the other, and one vector for each graph.
 
     Our choices: a message is made of its sender and its edge, since the update knows the receiver; an update adds to
-    the vector; inner products are scaled as in attention; a graph's vector is a gated mean. BatchNorm stands in the updates, as in GIN, and after the
-    vectors of graphs, which otherwise shrink to one point where triplets are hard, and stay there with the loss at the
-    margin. In evaluation mode a pair does not depend on its batch.
+    the vector; inner products are scaled as in attention; a graph's vector is a gated mean of its nodes. BatchNorm
+    stands in the updates, as in GIN, and after the vectors of graphs, which otherwise shrink to one point where
+    triplets are hard, and stay there with the loss at the margin. In evaluation mode a pair does not depend on its
+    batch.
     """
 
     def __init__(self, nodes: Columns, edges: Columns | None, width: int = 100, layers: int = 5) -> None:

@@ -61,6 +61,8 @@ class Method:
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """Values of its strength to choose from on validation; the first is the default."""
     makes_graphs: ClassVar[bool] = True
+    learns: ClassVar[bool] = False
+    """Whether :meth:`fit` trains something, and so takes ``epochs`` and ``progress``."""
     follows_degrees: bool = True
     """Whether degree features of made graphs are computed anew."""
 

@@ -156,7 +156,6 @@ def split_and_merge(graphs: Pack, change: Change) -> Pack:
     place, origin = np.arange(n + second.size), np.arange(n + second.size)
     origin[second] = first
     place[second] = np.where(gone == second, kept, gone)
-    place[gone] = place[kept]
     node_from = np.arange(n)
     node_from[place[second]] = first
     node_from[place[kept]] = origin[kept]

@@ -49,6 +49,7 @@ class SMixup(Method):
     )
     grid = {"temperature": (1.0, 0.1, 0.02), "alpha": (1.0, 0.1, 10.0)}
     follows_degrees = False
+    learns = True
 
     def __init__(
         self,

@@ -72,18 +72,26 @@ def command_of(plan: Plan, records: Sequence[dict[str, Any]]) -> str:
     if plan.name not in names():
         return ""
     full, configs = load_plan(plan.name), [r["config"] for r in records]
-    words = ["epic", "reproduce", plan.name]
-    for option, values in (("dataset", full.datasets), ("backbone", full.backbones)):
+    words = ["epic", "reproduce", next((n for n in names() if plan.name in load_plan(n).parts), plan.name)]
+    # What --quick changes cannot be had by other options: the cost's epochs are among it.
+    if _essence(plan) == _essence(full.quick()):
+        words, full = [*words, "--quick"], full.quick()
+    for option in ("dataset", "backbone") if plan.kind == "train" else ("dataset",):
         there = [v for v in getattr(plan, f"{option}s") if any(c.get(option) == v for c in configs)]
-        if there and (option == "dataset" or plan.kind == "train") and tuple(there) != values:
+        if there and tuple(there) != getattr(full, f"{option}s"):
             words += [f"--{option}s", ",".join(there)]
     if [e.label for e in plan.entries] != [e.label for e in full.entries]:
         words += ["--methods", ",".join(e.label for e in plan.entries)]
-    if plan.seeds != full.seeds:
-        words += ["--seeds", str(plan.seeds)]
+    for option in ("seeds", "tune"):
+        if getattr(plan, option) != getattr(full, option):
+            words += [f"--{option}", str(getattr(plan, option))]
     if plan.options.get("epochs") != full.options.get("epochs"):
         words += ["--epochs", str(plan.options["epochs"])]
     return " ".join(words)
+
+
+def _essence(plan: Plan) -> dict[str, Any]:
+    return {k: v for k, v in plan.options.items() if k != "epochs"} | {"noise": plan.noise}
 
 
 def _what(config: dict[str, Any]) -> str:
@@ -115,16 +123,17 @@ class Merged(Store):
 def present(store: Store, asked: Sequence[str] = ()) -> list[Plan]:
     """Plans that the store has anything of, in the order of a report: those asked for, or all.
 
-    A plan brings its parts. Nothing at all is an error.
+    A plan brings its parts; it is shown in small (``--quick``) if only that was run. Nothing at all is an error.
     """
     plans = [load_plan(n) for n in (asked or names())]
     named = {p.name: p for p in plans} | {part: load_plan(part) for p in plans for part in p.parts}
     place = {n: i for i, n in enumerate(ORDER)}
-    found = [
-        plan
-        for plan in sorted(named.values(), key=lambda p: (place.get(p.name, len(ORDER)), p.name))
-        if any(store.get(t) is not None or store.failed(t) is not None for t in plan.tasks(store))
-    ]
+    found = []
+    for plan in sorted(named.values(), key=lambda p: (place.get(p.name, len(ORDER)), p.name)):
+        for form in (plan, plan.quick()):
+            if any(store.get(t) is not None or store.failed(t) is not None for t in form.tasks(store)):
+                found.append(form)
+                break
     if not found:
         wanted = " or ".join(asked) if asked else "any plan"
         raise InputError(

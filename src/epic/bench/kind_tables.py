@@ -40,11 +40,7 @@ def distance_table(plan: Plan, store: Store) -> Table:
         first, voted = [], []
         for dataset in plan.datasets:
             cell = _cell(by_place[cost, dataset], lambda r: r["accuracy"])
-            known = paper.get((cost, dataset))
-            if known is not None:
-                mark = "best" if known.mark == "best" else None
-                cell = replace(cell, printed=known.mean, printed_std=known.std, printed_mark=mark)
-            first.append(cell)
+            first.append(cell.with_printed(paper.get((cost, dataset))))
             chosen = sorted({r["k"] for r in by_place[cost, dataset][0] if "k" in r})
             settings = (f"k {', '.join(map(str, chosen))}",) if chosen else ()
             voted.append(replace(_cell(by_place[cost, dataset], lambda r: r.get("k_accuracy")), settings=settings))
@@ -79,10 +75,7 @@ def _vanilla(plan: Plan, store: Store) -> list[Row]:
     for dataset in plan.datasets:
         found = outcomes(main, store, entry, dataset, "gin", 0.0)
         cell = replace(summary(found.values, main.seeds, len(found.errors)), settings=found.settings)
-        known = paper.get(dataset)
-        if known is not None:
-            cell = replace(cell, printed=known.mean, printed_std=known.std)
-        cells.append(cell)
+        cells.append(replace(cell.with_printed(paper.get(dataset)), printed_mark=None))
     return [Row("vanilla GIN", tuple(cells))] if any(c.runs for c in cells) else []
 
 

@@ -37,7 +37,7 @@ class Outcomes:
 
     @property
     def unit(self) -> str:
-        return "in error" if self.task == "values" else "points"
+        return "units" if self.task == "values" else "points"
 
     @property
     def scores(self) -> np.ndarray:
@@ -63,7 +63,9 @@ class Outcomes:
 
 def outcomes(plan: Plan, store: Store, entry: Entry, dataset: str, backbone: str, noise: float) -> Outcomes:
     """All splits and seeds of an entry; those whose settings are not chosen yet are missing."""
-    records, errors, settings = [], [], []
+    records: list[tuple[dict[str, Any] | None, ...]] = []
+    errors: list[str] = []
+    settings: list[str] = []
     for split in range(plan.splits):
         group = Group(dataset, backbone, noise, split)
         tasks = plan.final(group, entry, store)

@@ -90,7 +90,7 @@ class Plan(BaseModel):
         small = sorted(self.datasets, key=lambda d: (SMALL.index(d) if d in SMALL else len(SMALL), d))[:2]
         options = {**self.options, **({"epochs": 5} if "epochs" in self.options or self.kind == "train" else {})}
         if self.kind == "train":
-            options["cost"] = {"epochs": 3}
+            options |= {"cost": {"epochs": 3}, "fit_epochs": 2}
         if self.kind == "distance":
             options["learning"] = {"epochs": 3}
         if self.kind == "blur":

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from epic.bench.differences import Difference
+from epic.bench.printed import Printed
 from epic.bench.statistics import competition_ranks, mean_ranks
 
 Mark = Literal["best", "second"] | None
@@ -34,6 +35,13 @@ class Cell:
     mark: Mark = None
     printed_mark: Mark = None
     difference: Difference | None = None
+
+    def with_printed(self, paper: Printed | None) -> Cell:
+        """The same beside a printed cell, if there is one."""
+        if paper is None:
+            return self
+        mark: Mark = "best" if paper.mark == "best" else "second" if paper.mark == "second" else None
+        return replace(self, printed=paper.mean, printed_std=paper.std, printed_mark=mark)
 
     @property
     def complete(self) -> bool:

@@ -29,7 +29,9 @@ def train_table(plan: Plan, store: Store) -> Table:
     """Rows are entries, columns datasets; a block for each backbone and level of noise."""
     gaps = {(a.label, a.backbone, a.noise, d.dataset): d for a in differences(plan, store) for d in a.parts}
     known = printed(plan.name) if plan.name in TABLES else []
-    blocks, left_out, metrics = [], [], {}
+    blocks: list[Block] = []
+    left_out: list[str] = []
+    metrics: dict[str, None] = {}
     for backbone in plan.backbones:
         for noise in plan.noise:
             rows = []
@@ -46,7 +48,7 @@ def train_table(plan: Plan, store: Store) -> Table:
                         seconds=found.epoch_seconds,
                         difference=gaps.get((entry.label, backbone, noise, dataset)),
                     )
-                    cells.append(_with_printed(cell, paper.get(dataset)))
+                    cells.append(cell.with_printed(paper.get(dataset)))
                 rank = next((c.mean_rank for c in paper.values()), None)
                 rows.append(Row(entry.label, tuple(cells), printed_rank=rank))
             block = Block(_title(plan, backbone, noise), tuple(rows), backbone, noise)
@@ -68,13 +70,6 @@ def train_table(plan: Plan, store: Store) -> Table:
         notes=tuple(notes),
         baseline=None if base is None else base.label,
     )
-
-
-def _with_printed(cell: Cell, paper: Printed | None) -> Cell:
-    if paper is None:
-        return cell
-    mark = "best" if paper.mark == "best" else "second" if paper.mark == "second" else None
-    return replace(cell, printed=paper.mean, printed_std=paper.std, printed_mark=mark)
 
 
 def _printed_row(name: str, known: list[Printed], entry: Entry, backbone: str, noise: float) -> dict[str, Printed]:

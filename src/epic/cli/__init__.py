@@ -6,7 +6,21 @@ import sys
 
 import typer
 
-from epic.cli import augment, compare, datasets, demo, figures, fit, gallery, methods, path, quality, reproduce, train
+from epic.cli import (
+    augment,
+    compare,
+    datasets,
+    demo,
+    figures,
+    fit,
+    gallery,
+    methods,
+    path,
+    quality,
+    report,
+    reproduce,
+    train,
+)
 from epic.errors import InputError
 
 app = typer.Typer(
@@ -38,6 +52,7 @@ app.command("figures")(figures.figures)
 app.command("quality")(quality.quality)
 app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
+app.command("report")(report.report)
 
 
 def main() -> None:

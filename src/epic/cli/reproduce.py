@@ -49,7 +49,6 @@ def reproduce(
     from epic.bench.store import Store
     from epic.bench.task import Performer
     from epic.cli.options import need_writable
-    from epic.view.report import write_report
 
     first = load_plan(plan)
     store = Store(results)
@@ -81,5 +80,7 @@ def reproduce(
                 say=lambda text: typer.echo(text, err=True),
             )
     if not dry:
+        from epic.view.report import write_report
+
         write_report(store, plans, page)
         typer.echo(f"wrote {page}")

@@ -46,8 +46,9 @@ class CostConfig(BaseModel):
 class RunConfig(BaseModel):
     """One run is a pure function of this (and of the data).
 
-    ``settings`` are arguments of the method's class; ``form`` changes the backbone (pool, dropout, width, layers);
-    ``batch`` None is 128, or 32 for molecules; ``noise`` corrupts that share of training and validation labels.
+    ``settings`` are arguments of the method's class; ``fit_epochs`` is how long a method that learns does so (None: as
+    it is by default); ``form`` changes the backbone (pool, dropout, width, layers); ``batch`` None is 128, or 32 for
+    molecules; ``noise`` corrupts that share of training and validation labels.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -55,6 +56,7 @@ class RunConfig(BaseModel):
     dataset: str
     method: str = "vanilla"
     settings: dict[str, Any] = {}
+    fit_epochs: int | None = Field(None, ge=1)
     backbone: str = "gin"
     form: dict[str, Any] = {}
     epochs: int = Field(100, ge=1)

@@ -69,8 +69,10 @@ def setup(
         settings["cost"] = cost_of(config.cost, training, held, config.seed, costs, device, progress)
     method = kind(**settings)
     method.expect(dataset.task, dataset.outputs if dataset.task == "classes" else None)
-    quiet = {"progress": progress} if "progress" in inspect.signature(method.prepare).parameters else {}
-    method.fit(training, **quiet)
+    options: dict[str, Any] = {}
+    if kind.learns:
+        options = {"progress": progress, **({} if config.fit_epochs is None else {"epochs": config.fit_epochs})}
+    method.fit(training, **options)
     return Setup(dataset, split, method, round(time.perf_counter() - start, 3))
 
 

@@ -15,6 +15,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Literal, cast
 
 from epic.errors import choose
 
@@ -32,6 +33,8 @@ TEST_GRAPHS = {
 }
 """Test graphs of each TU set: a fifth of every class, rounded up."""
 
+Mark = Literal["best", "second"]
+
 SEEDS = 5
 """Runs behind each printed mean."""
 
@@ -47,7 +50,7 @@ class Printed:
     dataset: str
     mean: float
     std: float
-    mark: str | None = None
+    mark: Mark | None = None
     backbone: str | None = None
     method: str | None = None
     mean_rank: float | None = None
@@ -80,7 +83,7 @@ def _cell(row: dict[str, str]) -> Printed:
         row["dataset"],
         float(row["mean"]),
         float(row["std"]),
-        row["mark"] or None,
+        cast(Mark, row["mark"]) if row["mark"] else None,
         row.get("backbone"),
         row.get("method"),
         number("mean_rank"),
