@@ -9,11 +9,7 @@ installed (POT, pygmtools: pip install 'epic-graph[bench]') are left out and nam
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
-import statistics
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,26 +20,14 @@ from scipy.optimize import linear_sum_assignment
 from torch_geometric.data import Batch
 from torch_geometric.nn import GIN, global_add_pool
 
-from epic import EPIC, InputError, LearnedCost, __version__, edit_path
+from epic import EPIC, InputError, LearnedCost, edit_path
 from epic.assignment import sinkhorn
 from epic.assignment.buckets import buckets
 from epic.data import read_tu, stratified_split
 from epic.packing import pack
+from timing import RESULTS, race, record
 
 PAIRS = 128
-
-
-def race(entries: dict[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
-    """Milliseconds per item of each entry, the median over interleaved rounds."""
-    seen: dict[str, list[float]] = {name: [] for name in entries}
-    for work, _ in entries.values():
-        work()
-    for _ in range(rounds):
-        for name, (work, items) in entries.items():
-            begin = time.perf_counter()
-            work()
-            seen[name].append((time.perf_counter() - begin) / items * 1e3)
-    return {name: statistics.median(times) for name, times in seen.items()}
 
 
 def show(title: str, times: dict[str, float], ours: str) -> None:
@@ -226,7 +210,7 @@ def main() -> None:
         "--data", default=os.environ.get("EPIC_DATA"), help="folder that holds tu/ (default: EPIC_DATA)"
     )
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--out", type=Path, default=Path("results/core.jsonl"))
+    parser.add_argument("--out", type=Path, default=RESULTS / "core.jsonl")
     args = parser.parse_args()
     if not args.data:
         raise InputError("no data folder: pass --data or set EPIC_DATA")
@@ -251,20 +235,14 @@ def main() -> None:
     show("Augmented graphs, per graph", whole, "ours: augmented graph, embedding included")
     share = whole["ours: augmented graph, embedding included"] / whole["one GIN training step, per graph"]
     print(f"\n  an augmented graph takes {share:.2f} of a GIN training step per graph")
-    record = {
-        "exact_ms": exact_times,
-        "soft_ms": soft_times,
-        "augment_ms": whole,
-        "augment_share_of_gin_step": round(share, 3),
-        "threads": 1,
-        "machine": platform.processor() or platform.machine(),
-        "epic": __version__,
-        "torch": torch.__version__,
-    }
-    args.out.parent.mkdir(exist_ok=True)
-    with args.out.open("a") as file:
-        file.write(json.dumps(record) + "\n")
-    print(f"appended to {args.out}")
+    record(
+        args.out,
+        exact_ms=exact_times,
+        soft_ms=soft_times,
+        augment_ms=whole,
+        augment_share_of_gin_step=round(share, 3),
+        threads=1,
+    )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,96 @@
+"""Milliseconds per augmented graph of every method on NCI1 and IMDB-BINARY, beside a GIN step per graph.
+
+    python benchmarks/methods.py                  # data from EPIC_DATA; appends to results/methods.jsonl
+
+One thread, batches of 128, medians of interleaved rounds. Methods that make graphs are timed by the batch they make
+(one graph for each original) less the time of a plain batch; those that act in the loss by their training step less a
+plain one. What `fit` takes is reported beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import time
+import warnings
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from epic.augment import METHODS, method_class
+from epic.data import load
+from epic.data.splits import split_of
+from epic.train import backbone_for
+from epic.train.loop import with_features
+from timing import RESULTS, race, record
+
+BATCH = 128
+
+
+def fitted(name: str, graphs, degrees: bool):
+    kind = method_class(name)
+    takes = inspect.signature(kind).parameters
+    settings = {"seed": 0}
+    if "ratio" in takes:
+        settings["ratio"] = 1.0
+    if "degree_features" in takes:
+        settings["degree_features"] = True if degrees else None
+    method = kind(**settings)
+    options = {"progress": False, "epochs": 5} if kind.learns or "cost" in takes else {}
+    begin = time.perf_counter()
+    method.fit(graphs, **options)
+    return method, time.perf_counter() - begin
+
+
+def step(method, model, optimizer, batch):
+    def work() -> None:
+        optimizer.zero_grad()
+        method.loss(model, method(batch, seed=0)).backward()
+        optimizer.step()
+
+    return work
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--datasets", default="NCI1,IMDB-BINARY")
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--out", type=Path, default=RESULTS / "methods.jsonl")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    for name in options.datasets.split(","):
+        dataset = load(name)
+        split = split_of(dataset.y, dataset.split, 0)
+        graphs = with_features(dataset.graphs, split.train).select(split.train)
+        batch = graphs.select(torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))[:BATCH])
+        making, training, prepared = {}, {}, {}
+        for method_name in dict.fromkeys(["vanilla", *options.methods.split(",")]):
+            method, prepared[method_name] = fitted(method_name, graphs, dataset.graphs.x is None)
+            model = method.model(backbone_for(graphs, dataset.outputs))
+            optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+            making[method_name] = (partial(method, batch, seed=0), BATCH)
+            if not method.makes_graphs or method_name == "vanilla":
+                training[method_name] = (step(method, model, optimizer, batch), BATCH)
+        made, trained = race(making, options.rounds), race(training, options.rounds)
+        extra = {m: made[m] - made["vanilla"] for m in made if m != "vanilla"}
+        extra |= {m: trained[m] - trained["vanilla"] for m in trained if m != "vanilla"}
+        gin = trained["vanilla"]
+        print(f"\n{name}: a GIN step takes {gin:.3f} ms per graph")
+        for m in sorted(extra, key=lambda m: extra[m]):
+            print(f"  {m:<20}{extra[m]:8.3f} ms {extra[m] / gin:7.2f} of a step   prepared in {prepared[m]:6.1f} s")
+        record(
+            options.out,
+            benchmark="methods",
+            dataset=name,
+            gin_step=gin,
+            milliseconds=extra,
+            prepared_seconds=prepared,
+            rounds=options.rounds,
+        )
+
+
+if __name__ == "__main__":
+    main()

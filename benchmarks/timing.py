@@ -1,0 +1,48 @@
+"""What the benchmarks share: times of rivals taken in turn, and a line of results."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import torch
+
+from epic import __version__
+
+RESULTS = Path(__file__).parents[1] / "results"
+
+
+def race(entries: dict[str, tuple[Callable[[], object], int]], rounds: int) -> dict[str, float]:
+    """Milliseconds per item of each entry, the median over interleaved rounds.
+
+    A noisy machine then slows all of them alike.
+    """
+    seen: dict[str, list[float]] = {name: [] for name in entries}
+    for work, _ in entries.values():
+        work()
+    for _ in range(rounds):
+        for name, (work, items) in entries.items():
+            begin = time.perf_counter()
+            work()
+            seen[name].append((time.perf_counter() - begin) / items * 1e3)
+    return {name: statistics.median(times) for name, times in seen.items()}
+
+
+def record(path: Path, **values: object) -> None:
+    """Append a line of results, with where they come from."""
+    place = {
+        "epic": __version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "date": date.today().isoformat(),
+    }
+    with path.open("a") as file:
+        file.write(json.dumps({**values, **place}) + "\n")
+    print(f"\nappended to {path}")

@@ -1,0 +1,105 @@
+"""A training epoch of GIN on NCI1 (5 x 64, batch 128) beside a minimal PyG loop, and with EPIC at ratio 0.5.
+
+    python benchmarks/train.py                    # data from EPIC_DATA; appends to results/train.jsonl
+
+Epochs are trained in turn, one thread each (loader workers are processes beside it); times are medians. Evaluation is
+left out on all sides.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch_geometric.loader import DataLoader
+from torch_geometric.nn import GINConv, global_add_pool
+
+from epic import EPIC, LearnedCost
+from epic.augment import Vanilla
+from epic.data import load
+from epic.data.splits import split_of
+from epic.train import Training, backbone_for
+from epic.train.loop import Steps, _batches, _epoch
+from timing import RESULTS, race, record
+
+
+class Plain(nn.Module):
+    """The same network from PyG's parts."""
+
+    def __init__(self, features: int, width: int = 64, layers: int = 5) -> None:
+        super().__init__()
+        self.first = nn.Linear(features, width)
+        self.convs = nn.ModuleList(
+            GINConv(
+                nn.Sequential(nn.Linear(width, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, width)),
+                train_eps=True,
+            )
+            for _ in range(layers)
+        )
+        self.norms = nn.ModuleList(nn.BatchNorm1d(width) for _ in range(layers))
+        self.head = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Dropout(0.5), nn.Linear(width, 2))
+
+    def forward(self, batch):
+        h = self.first(batch.x)
+        for conv, norm in zip(self.convs, self.norms, strict=True):
+            h = F.relu(norm(conv(h, batch.edge_index)))
+        return self.head(global_add_pool(h, batch.batch))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9, help="epochs of each kind")
+    parser.add_argument("--out", type=Path, default=RESULTS / "train.jsonl")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    dataset = load("NCI1")
+    split = split_of(dataset.y, None, 0)
+    graphs = dataset.graphs.select(split.train)
+    cost = LearnedCost().fit(graphs, validation=0, epochs=5, seed=0, progress=False)
+    recipe = Training(batch=128, epochs=10_000)
+
+    def ours(method, workers: int = 0):
+        model = backbone_for(graphs, 2)
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+        method.expect("classes", 2)
+        steps = Steps(graphs, method, recipe)
+        batches: Iterator = _batches(steps, 0, workers)
+        return lambda: _epoch(model, optimizer, batches, steps.per_epoch, method, "cpu")
+
+    def minimal():
+        model = Plain(graphs.x.shape[1])
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+        loader = DataLoader([graphs.graph(g) for g in range(len(graphs))], batch_size=128, shuffle=True)
+
+        def epoch() -> None:
+            model.train()
+            for batch in loader:
+                optimizer.zero_grad()
+                F.cross_entropy(model(batch), batch.y).backward()
+                optimizer.step()
+
+        return epoch
+
+    def epic():
+        return EPIC(cost, ratio=0.5, seed=0, degree_features=False)
+
+    count = len(graphs)
+    entries = {
+        "minimal PyG loop": (minimal(), count),
+        "ours, vanilla": (ours(Vanilla(0)), count),
+        "ours, epic at 0.5": (ours(epic()), count),
+        "ours, epic at 0.5, one loader worker": (ours(epic(), workers=1), count),
+    }
+    times = race(entries, options.rounds)
+    print(f"NCI1, {count} training graphs, GIN 5 x 64, batch 128, {options.rounds} epochs of each in turn")
+    for name, ms in times.items():
+        print(f"  {name:<40}{ms * count / 1e3:8.3f} s an epoch {ms / times['ours, vanilla']:7.2f} x ours, vanilla")
+    record(options.out, benchmark="train", milliseconds_per_graph=times, rounds=options.rounds)
+
+
+if __name__ == "__main__":
+    main()
