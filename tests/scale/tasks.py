@@ -2,7 +2,10 @@
 
 import os
 import signal
+import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 
 def half(number):
@@ -25,3 +28,14 @@ def die_once(task):
         mark.write_text("")
         os.kill(os.getpid(), signal.SIGKILL)
     return number
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Another function, slowly: there must be something in hand when a node dies."""
+
+    function: Any
+
+    def __call__(self, task):
+        time.sleep(0.3)
+        return self.function(task)

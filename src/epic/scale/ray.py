@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,11 +21,11 @@ def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -
         raise InputError("--ray needs Ray: pip install 'epic-graph[ray]'") from error
     mine = not ray.is_initialized()
     if mine:
+        _knock(address)
         try:
             ray.init(None if address == "local" else address, log_to_driver=False, logging_level="error")
         except (ConnectionError, ValueError, RuntimeError) as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(f"cannot reach the Ray cluster {address!r} ({reason}): start one, or use local") from error
+            raise InputError(f"cannot reach the Ray cluster {address!r} ({error}): start one, or use local") from error
     try:
         threads = {"env_vars": {"OMP_NUM_THREADS": "1"}}
         call = ray.remote(num_cpus=1, max_retries=RETRIES, runtime_env=threads)(attempt)
@@ -46,3 +47,14 @@ def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -
     finally:
         if mine:
             ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Refuse an address at which nobody answers: Ray itself would try for minutes and then end the process."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit() or "//" in address:
+        return  # local, auto, or a client address
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except OSError as error:
+        raise InputError(f"cannot reach the Ray cluster {address!r} ({error}): start one, or use local") from error
