@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from epic.bench.plan import Plan, load_plan, names
+from epic.bench.plan import TUNING_SEED, Plan, load_plan, names
 from epic.bench.store import Store, read_lines
 from epic.errors import InputError
 
@@ -123,21 +123,27 @@ class Merged(Store):
 def present(store: Store, asked: Sequence[str] = ()) -> list[Plan]:
     """Plans that the store has anything of, in the order of a report: those asked for, or all.
 
-    A plan brings its parts; it is shown in small (``--quick``) if only that was run. Nothing at all is an error.
+    A plan brings its parts. Among all, one that has nothing but runs shared with those before it (plain training, say)
+    is left out. A plan is shown in small (``--quick``) if only that was run. Nothing at all is an error.
     """
     plans = [load_plan(n) for n in (asked or names())]
     named = {p.name: p for p in plans} | {part: load_plan(part) for p in plans for part in p.parts}
     place = {n: i for i, n in enumerate(ORDER)}
-    found = []
+    found: list[Plan] = []
+    seen: set[str] = set()
     for plan in sorted(named.values(), key=lambda p: (place.get(p.name, len(ORDER)), p.name)):
         for form in (plan, plan.quick()):
-            if any(store.get(t) is not None or store.failed(t) is not None for t in form.tasks(store)):
+            # Runs that only choose settings show in no table, and plans share many of them.
+            shown = [t for t in form.tasks(store) if t.config.get("seed") != TUNING_SEED]
+            tried = {t.key for t in shown if store.get(t) is not None or store.failed(t) is not None}
+            if tried - seen or (tried and asked):
                 found.append(form)
+                seen |= tried
                 break
     if not found:
         wanted = " or ".join(asked) if asked else "any plan"
         raise InputError(
-            f"none of the {len(store)} results belongs to {wanted} as it comes with the package (with the same epochs "
-            f"and options): run `epic reproduce {asked[0] if asked else 'main'}`"
+            f"none of the {len(store)} results is a reported run of {wanted} as it comes with the package (with "
+            f"the same epochs and options): run `epic reproduce {asked[0] if asked else 'main'}`"
         )
     return found

@@ -63,6 +63,15 @@ class Against:
     p: float | None = None
     verdict: str = ""
 
+    @property
+    def where(self) -> str:
+        return block_title(self.backbone, self.noise)
+
+
+def block_title(backbone: str, noise: float) -> str:
+    """What a block of a table is called."""
+    return backbone.upper() + (f", {100 * noise:g} % noise" if noise else "")
+
 
 def baseline(plan: Plan, against: str | None = None) -> Entry | None:
     """The entry that others are compared with: the one named, plain training, or the first of two."""

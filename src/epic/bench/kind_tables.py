@@ -89,7 +89,9 @@ def blur_table(plan: Plan, store: Store) -> Table:
         cells = [_cell(found[dataset], lambda r, k=k: r["frobenius"].get(k)) for k in columns]  # type: ignore[misc]
         rows.append(Row(dataset, tuple(cells)))
     metric = "mean Frobenius norm of the difference, by iterations (lower is nearer)"
-    return Table(plan.name, plan.title, metric, columns, (Block("", tuple(rows)),), (3, 3), (SEEDS,))
+    return Table(
+        plan.name, plan.title, metric, columns, (Block("", tuple(rows)),), (3, 3), (SEEDS,) if plan.seeds > 1 else ()
+    )
 
 
 def curves_table(plan: Plan, store: Store) -> Table:
@@ -105,7 +107,9 @@ def curves_table(plan: Plan, store: Store) -> Table:
         rows = []
         for assignment in plan.axes.get("assignment", ("sinkhorn",)):
             found = records_of(plan, store, dataset=dataset, assignment=assignment)
-            rows.append(Row(str(assignment), tuple(_cell(found, value) for value in columns.values())))
+            cells = [_cell(found, value) for value in columns.values()]
+            cells[2:] = [replace(c, decimals=(0, 1)) for c in cells[2:]]  # epochs and seconds
+            rows.append(Row(str(assignment), tuple(cells)))
         blocks.append(Block(dataset, tuple(rows)))
     notes = (SEEDS + " Epochs count from 0. Both losses are the triplet loss of the costs.",)
     return Table(plan.name, plan.title, "loss", tuple(columns), tuple(blocks), (3, 3), notes)

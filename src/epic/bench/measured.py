@@ -97,8 +97,8 @@ class Numbers:
             return Measured(self._stored("blur"), done)
         found = frobenius(self.cost, self.unseen, self.pairs, seed=self.seed)
         told = (
-            f"costs {self.here}; {self.pairs} pairs of {len(self.unseen)} unseen ones. Nodes of a head are alike: the "
-            "soft assignment spreads over them, and the error stays however large k is"
+            f"costs {self.here}; {self.pairs} pairs of {len(self.unseen)} unseen ones. Many nodes of a lollipop are "
+            "alike: the soft assignment spreads over them, and the error stays however large k is"
         )
         return Measured(told, {"lollipop": found})
 
@@ -110,14 +110,18 @@ class Numbers:
     def _between(self, source: Data, target: Data) -> EditPath:
         return edit_path(source, target, self.cost, seed=self.seed, classes=CLASSES)
 
+    def _planned(self, plan: str) -> list[dict[str, Any]]:
+        """Finished runs of a plan."""
+        return [r for task in load_plan(plan).tasks(self.store) if (r := self.store.get(task)) is not None]
+
     def _records(self, plan: str) -> list[dict[str, Any]]:
-        """Finished runs of a plan; of runs of its kind with other options, where there are none of the plan itself."""
-        chosen = load_plan(plan)
-        done = [record for task in chosen.tasks(self.store) if (record := self.store.get(task)) is not None]
-        return done or [r for r in self.store if r.get("kind") == chosen.kind and "error" not in r]
+        """Finished runs of a plan; where there are none, runs of its kind with other options."""
+        kind = load_plan(plan).kind
+        return self._planned(plan) or [r for r in self.store if r.get("kind") == kind and "error" not in r]
 
     def _stored(self, plan: str) -> str:
-        return f"runs of the plan {plan} in {self.store.path.name}"
+        other = "" if self._planned(plan) else ", with other options than the plan's"
+        return f"runs of the plan {plan} in {self.store.path.name}{other}"
 
     def _curves_now(self) -> Measured:
         """Both assignments on the same small set. No early stop: the curves are what is wanted."""

@@ -72,17 +72,22 @@ def to_csv(table: Table, header: bool = True) -> str:
 
 
 def difference_text(difference: Difference | None) -> str:
-    """``+1.2 [0.3, 2.1]``, with a star where the corrected p-value is below the level."""
-    if difference is None or difference.found.difference is None:
+    """``+1.2 (0.3 to 2.1)``, with a star where the corrected p-value is below the level."""
+    found = None if difference is None else difference.found
+    if difference is None or found is None or found.difference is None:
         return ""
-    found = difference.found
-    text = f"{found.difference:+.1f}"
+    text = f"{_tidy(found.difference):+.1f}"
     if found.low is not None and found.high is not None:
-        text += f" [{found.low:.1f}, {found.high:.1f}]"
+        text += f" ({_tidy(found.low):.1f} to {_tidy(found.high):.1f})"
     return text + ("*" if difference.significant else "")
 
 
-def rank_text(row: Row, block: Block, table: Table) -> tuple[str, str]:
+def _tidy(value: float) -> float:
+    """To one decimal, without a minus before zero."""
+    return round(value, 1) + 0.0
+
+
+def rank_text(row: Row) -> tuple[str, str]:
     """Measured and printed mean rank; the printed one also over what was measured, where that is less."""
     measured = "-" if row.rank is None else f"{row.rank:.1f}"
     paper = "" if row.printed_rank is None else f"{row.printed_rank:.1f}"
@@ -103,7 +108,7 @@ def _rows(
     mark: dict[str | None, Callable[[str], str]] = {"best": best, "second": second, None: str}
     lines = []
     for row in block.rows:
-        ranks = [[escape(t)] for t in rank_text(row, block, table)] if table.ranks else [[], []]
+        ranks = [[escape(t)] for t in rank_text(row)] if table.ranks else [[], []]
         here = [_with_count(mark[c.mark](escape(c.measured(table.decimals))), c) for c in row.cells]
         lines.append((escape(row.label), here + ranks[0]))
         paper = [mark[c.printed_mark](t) if (t := escape(c.paper(table.decimals))) else "" for c in row.cells]

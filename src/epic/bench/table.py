@@ -35,6 +35,8 @@ class Cell:
     mark: Mark = None
     printed_mark: Mark = None
     difference: Difference | None = None
+    decimals: tuple[int, int] | None = None
+    """Of mean and deviation, where they are not those of the table."""
 
     def with_printed(self, paper: Printed | None) -> Cell:
         """The same beside a printed cell, if there is one."""
@@ -56,6 +58,7 @@ class Cell:
         """The measured value as text: ``failed`` where only errors came, ``-`` where nothing was run yet."""
         if self.mean is None:
             return "failed" if self.failed else "-"
+        decimals = self.decimals or decimals
         return f"{self.mean:.{decimals[0]}f}" + ("" if self.std is None else f" ({self.std:.{decimals[1]}f})")
 
     def paper(self, decimals: tuple[int, int] = (2, 1)) -> str:
@@ -93,9 +96,9 @@ class Block:
         return sum(c.runs for r in self.rows for c in r.cells)
 
     @property
-    def empty(self) -> bool:
-        """Nothing measured, failed or printed."""
-        return not any(c.runs or c.failed or c.printed is not None for r in self.rows for c in r.cells)
+    def begun(self) -> bool:
+        """Something was run, with success or not."""
+        return any(c.runs or c.failed for r in self.rows for c in r.cells)
 
 
 @dataclass(frozen=True)

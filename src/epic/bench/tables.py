@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from epic.bench import kind_tables
-from epic.bench.differences import Against, Difference, baseline, differences
+from epic.bench.differences import Against, Difference, baseline, block_title, differences
 from epic.bench.outcomes import METRICS, outcomes
 from epic.bench.plan import Entry, Plan
 from epic.bench.printed import TABLES, Printed, printed
@@ -30,7 +30,6 @@ def train_table(plan: Plan, store: Store) -> Table:
     gaps = {(a.label, a.backbone, a.noise, d.dataset): d for a in differences(plan, store) for d in a.parts}
     known = printed(plan.name) if plan.name in TABLES else []
     blocks: list[Block] = []
-    left_out: list[str] = []
     metrics: dict[str, None] = {}
     for backbone in plan.backbones:
         for noise in plan.noise:
@@ -51,14 +50,13 @@ def train_table(plan: Plan, store: Store) -> Table:
                     cells.append(cell.with_printed(paper.get(dataset)))
                 rank = next((c.mean_rank for c in paper.values()), None)
                 rows.append(Row(entry.label, tuple(cells), printed_rank=rank))
-            block = Block(_title(plan, backbone, noise), tuple(rows), backbone, noise)
-            if block.empty:
-                left_out.append(block.title)
-            else:
-                blocks.append(marked(ranked(block, plan.datasets)))
-    notes = [SPREAD, *_ranks_told(plan, blocks, known)]
-    if left_out:
-        notes.append(f"Not run, and not printed in the paper: {', '.join(left_out)}.")
+            blocks.append(
+                marked(ranked(Block(block_title(backbone, noise), tuple(rows), backbone, noise), plan.datasets))
+            )
+    started = [b for b in blocks if b.begun] or blocks
+    notes = [SPREAD, *_ranks_told(plan, started, known)]
+    if len(started) < len(blocks):
+        notes.append(f"Not run: {', '.join(b.title for b in blocks if not b.begun)}.")
     metric = " or ".join(metrics) or METRICS["binary" if plan.name == "molecules" else "classes"]
     base = baseline(plan)
     return Table(
@@ -66,7 +64,7 @@ def train_table(plan: Plan, store: Store) -> Table:
         plan.title,
         metric,
         plan.datasets,
-        tuple(blocks),
+        tuple(started),
         notes=tuple(notes),
         baseline=None if base is None else base.label,
     )
@@ -84,10 +82,6 @@ def _printed_row(name: str, known: list[Printed], entry: Entry, backbone: str, n
     }
 
 
-def _title(plan: Plan, backbone: str, noise: float) -> str:
-    return backbone.upper() + (f", {100 * noise:g} % noise" if len(plan.noise) > 1 or noise else "")
-
-
 def _ranks_told(plan: Plan, blocks: list[Block], known: list[Printed]) -> list[str]:
     notes = []
     for block in blocks:
@@ -99,5 +93,7 @@ def _ranks_told(plan: Plan, blocks: list[Block], known: list[Printed]) -> list[s
             notes.append(f"{block.title}: no ranks measured, since no dataset has all runs of every row yet.")
     if any(c.mean_rank is not None for c in known):
         methods = len({getattr(c, _KEY.get(plan.name, "method")) for c in known})
-        notes.append(f"Printed ranks are among the paper's {methods} rows and all its datasets.")
+        text = f"Printed ranks are among the paper's {methods} rows and all its datasets"
+        less = any(r.matched_rank is not None for b in blocks for r in b.rows)
+        notes.append(text + ("; (here ...) those of its means on what was measured." if less else "."))
     return notes

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 ASSIGNMENTS = ("sinkhorn", "hungarian")
 
 
+MOST = 3
+"""Triplets of one graph in an epoch, at most."""
+
+
 @dataclass(frozen=True)
 class Learning:
     """How costs are learned.
@@ -32,6 +36,7 @@ class Learning:
     ``assignment``: ``sinkhorn`` (k = ``iterations``, blur ``delta`` times each pair's mean substitution cost) or
     ``hungarian`` (the exact assignment, held fixed for the gradient). ``decay_every`` multiplies the learning rate by
     ``decay``. ``patience`` epochs without a better validation loss end learning; the best epoch's weights are kept.
+    An epoch takes one triplet for each graph; where that makes fewer than ``triplets``, two or three.
     """
 
     assignment: str = "sinkhorn"
@@ -44,11 +49,22 @@ class Learning:
     iterations: int = 10
     delta: float = 0.1
     patience: int = 20
+    triplets: int = 2000
     seed: int = 0
 
     def __post_init__(self) -> None:
         choose(self.assignment, ASSIGNMENTS, "assignment")
-        for name in ("epochs", "batch", "learning_rate", "decay_every", "margin", "iterations", "delta", "patience"):
+        for name in (
+            "epochs",
+            "batch",
+            "learning_rate",
+            "decay_every",
+            "margin",
+            "iterations",
+            "delta",
+            "patience",
+            "triplets",
+        ):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
 
@@ -123,7 +139,10 @@ def _epoch(
 ) -> float:
     # A generator of its own for each epoch: a resumed run draws what an uninterrupted one would.
     generator = derived(options.seed, "epoch", epoch)
-    anchors = triplets.anchors[torch.randperm(triplets.anchors.numel(), generator=generator)]
+    graphs = triplets.anchors.numel()
+    # Of few graphs an epoch takes several triplets each: there would be too few steps to learn much.
+    rounds = min(MOST, max(1, round(options.triplets / graphs)))
+    anchors = triplets.anchors[torch.cat([torch.randperm(graphs, generator=generator) for _ in range(rounds)])]
     cost.network.train()
     total = 0.0
     for anchor in anchors.split(options.batch):
