@@ -45,7 +45,7 @@ def record(score, validation=0.5, epochs=4, task="classes"):
 def fill(plan, path, score, failed=lambda c: None):
     """Carry out a plan of training runs: ``score(config)`` or None to leave a run out, ``failed(config)`` an error.
 
-    Runs that choose settings like larger shares and mean pooling.
+    Runs that choose settings like small shares and mean pooling.
     """
     store = Store(path)
     with store.writer() as writer:
@@ -56,7 +56,7 @@ def fill(plan, path, score, failed=lambda c: None):
                 if (error := failed(c)) is not None:
                     writer.add(task, {"error": error, "seconds_in_all": 1.0})
                 elif c["seed"] == TUNING_SEED:
-                    liked = c["settings"].get("ratio", 0.5) + (c["form"].get("pool") == "mean")
+                    liked = 1 - c["settings"].get("ratio", 0.5) + (c["form"].get("pool") == "mean")
                     writer.add(task, record(0.1, liked / 10))
                 elif (value := score(c)) is not None:
                     writer.add(task, record(value))

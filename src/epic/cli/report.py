@@ -13,14 +13,14 @@ from epic.cli.options import need_writable
 def report(
     plans: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PLAN]...", help="main, noise, distance, ... (default: all that have results)."),
+        typer.Argument(metavar="PLAN", help="main, noise, distance, ... (default: all that have results)."),
     ] = None,
     results: Annotated[
         list[Path] | None,
-        typer.Option(help="File of finished runs; give it several times to merge. [default: results/bench.jsonl]"),
+        typer.Option(help="File of finished runs; give it several times to merge (default: results/bench.jsonl)."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="File to write. [default: report.html; other formats are printed]")
+        Path | None, typer.Option(help="File to write (default: report.html; other formats are printed).")
     ] = None,
     form: Annotated[str, typer.Option("--format", help="html, md, csv or latex.")] = "html",
 ) -> None:

@@ -63,15 +63,16 @@ def line_chart(
     parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 9, x, "soft"))
     for line in lines:
         parts.append(_drawn(line, at_x, at_y))
-    told = told or f"{y} by {x}. " + "; ".join(f"{n.name}: {number(n.y[0])} to {number(n.y[-1])}" for n in lines)
+    told = told or (f"{y} by {x}. " if y else f"By {x}. ") + "; ".join(
+        f"{n.name}: {number(n.y[0])} to {number(n.y[-1])}" for n in lines
+    )
     return _svg(title, told, Markup("").join(parts))
 
 
 def bar_chart(
-    groups: Sequence[str], bars: Sequence[tuple[str, Sequence[float | None]]], title: str, y: str, told: str = ""
+    groups: Sequence[str], bars: Sequence[tuple[str, Sequence[float | None]]], title: str, y: str, top: float
 ) -> Markup:
-    """Groups of bars, the values written above; bars after the first are hatched."""
-    top = max((v for _, values in bars for v in values if v is not None), default=1.0) * 1.12 or 1.0
+    """Groups of bars up to ``top``, the values written above; bars after the first are hatched."""
     at_y = _scale(0.0, top, HEIGHT - BOTTOM, TOP)
     wide = (WIDTH - LEFT - RIGHT) / max(len(groups), 1)
     each = 0.8 * wide / max(len(bars), 1)
@@ -87,7 +88,7 @@ def bar_chart(
             box = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
             parts.append(box.format(b, begin, at_y(value), each - 2, at_y(0) - at_y(value)))
             parts.append(_text(begin + each / 2 - 1, at_y(value) - 7, f"{value:.2f}"))
-    told = told or "; ".join(
+    told = "; ".join(
         f"{group}: " + ", ".join(f"{n} {'-' if v[g] is None else f'{v[g]:.2f}'}" for n, v in bars)
         for g, group in enumerate(groups)
     )

@@ -107,10 +107,10 @@ def _lines(row: Row, table: Table) -> list[str]:
 
 def _markdown(section: Section) -> str:
     account = section.account
-    parts = [f"## {section.plan.name}", to_markdown(section.table).rstrip()]
-    said = [f"- {_where(a)}{plain_md(a.label)}: {plain_md(a.verdict)}" for a in section.against if a.mean is not None]
+    parts = [f"## {plain_md(section.plan.name)}", to_markdown(section.table).rstrip()]
+    said = [f"- {a.where}, {plain_md(a.label)}: {plain_md(a.verdict)}" for a in section.against if a.mean is not None]
     if said:
-        parts.append(f"Against {section.against[0].baseline}:\n\n" + "\n".join(said))
+        parts.append(f"Against {plain_md(section.against[0].baseline)}:\n\n" + "\n".join(said))
     left = account.total - account.done - account.failed
     told = f"{account.done} of {account.total} runs done, {account.failed} failed, {left} to do"
     told += f"; {duration(account.seconds)} of work."
@@ -120,10 +120,6 @@ def _markdown(section: Section) -> str:
     if said:
         parts.append("\n".join(f"- {plain_md(s)}" for s in said))
     return "\n\n".join(parts) + "\n"
-
-
-def _where(found: Against) -> str:
-    return found.backbone.upper() + (f", {100 * found.noise:g} % noise" if found.noise else "") + ", "
 
 
 def _first(error: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from epic.bench.differences import block_title
 from epic.bench.kind_tables import records_of
 from epic.bench.outcomes import outcomes
 from epic.bench.plan import Plan
@@ -33,7 +34,7 @@ class Figure:
 def figures(plan: Plan, table: Table, store: Store) -> list[Figure]:
     """All charts that the store has something for."""
     if plan.kind == "train":
-        found = [*_iterations(plan, table), *_noise(plan, table), *_learning(plan, store)]
+        found = [*_iterations(plan, table), *_noise(plan, table), *_learning(plan, table, store)]
     else:
         found = {"blur": _blur, "curves": _curves, "lollipop": _lollipop}.get(plan.kind, _none)(plan, table, store)
     return [f for f in found if f.charts]
@@ -48,7 +49,7 @@ def _places(labels: Sequence[str]) -> dict[str, int]:
     return {"vanilla": 0} | {n: i for i, n in enumerate((n for n in labels if n != "vanilla"), 1)}
 
 
-def _learning(plan: Plan, store: Store) -> list[Figure]:
+def _learning(plan: Plan, table: Table, store: Store) -> list[Figure]:
     """Loss and scores by epoch, mean over splits and seeds."""
     place = _places([e.label for e in plan.entries])
     found: list[Figure] = []
@@ -63,9 +64,13 @@ def _learning(plan: Plan, store: Store) -> list[Figure]:
                         scaled = [v if name == "loss" else got.scale * v for v in y]
                         if scaled:
                             lines.append(Line(entry.label, range(len(scaled)), scaled, place[entry.label]))
-                where = f"{dataset}, {backbone.upper()}" + (f", {100 * noise:g} % noise" if noise else "")
+                where = f"{dataset}, {block_title(backbone, noise)}"
                 titles = {"loss": "training loss", "validation": "validation score", "test": "test score"}
-                charts = [line_chart(v, titles[k], "epoch", titles[k]) for k, v in curves.items() if v]
+                charts = [
+                    line_chart(v, titles[k], "epoch", "" if k == "loss" else table.metric)
+                    for k, v in curves.items()
+                    if v
+                ]
                 if charts:
                     names = [n.name for n in curves["loss"] or curves["test"]]
                     legend = tuple((place[n], key(place[n]), n) for n in names)
@@ -155,7 +160,9 @@ def _blur(plan: Plan, table: Table, store: Store) -> list[Figure]:
             lines.append(Line(row.label, *_two(points), place[row.label], dots=True))
     if not lines:
         return []
-    chart = line_chart(lines, "Distance to the exact assignment", "iterations", "Frobenius norm")
+    chart = line_chart(
+        lines, "Distance to the exact assignment", "iterations", "Frobenius norm", ticks=[int(k) for k in table.columns]
+    )
     legend = tuple((n.place, key(n.place, dot=True), n.name) for n in lines)
     return [Figure("Distance to the exact assignment by iterations of Sinkhorn", (chart,), legend)]
 
@@ -173,7 +180,7 @@ def _curves(plan: Plan, table: Table, store: Store) -> list[Figure]:
                 if y:
                     lines.append(Line(str(name), range(len(y)), y, place))
             if lines:
-                charts.append(line_chart(lines, title, "epoch", title))
+                charts.append(line_chart(lines, title, "epoch", ""))
         legend = tuple((i, key(i), str(n)) for i, n in enumerate(names, 1))
         found.append(Figure(f"Learning of costs: {dataset}", tuple(charts), legend))
     return found
@@ -181,9 +188,10 @@ def _curves(plan: Plan, table: Table, store: Store) -> list[Figure]:
 
 def _lollipop(plan: Plan, table: Table, store: Store) -> list[Figure]:
     charts = []
+    values = [v for b in table.blocks for r in b.rows for v in (r.cells[0].mean, r.cells[0].printed) if v is not None]
     for block in table.blocks:
         bars = [(n, [getattr(r.cells[0], f) for r in block.rows]) for n, f in (("here", "mean"), ("paper", "printed"))]
-        charts.append(bar_chart([r.label for r in block.rows], bars, block.title, "cost"))
+        charts.append(bar_chart([r.label for r in block.rows], bars, block.title, "cost", 1.12 * max(values)))
     legend = tuple(
         (
             i,

@@ -1,0 +1,61 @@
+"""``epic report`` from the command line."""
+
+import pytest
+
+from epic.bench.plan import load_plan
+from tests.bench.stores import fill, others
+from tests.cli.test_demo import epic
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Two files: one plan in each."""
+    order = load_plan("order").narrowed(datasets=("BZR",))
+    fill(order, tmp_path / "a.jsonl", lambda c: 0.8 + 0.01 * c["seed"])
+    others(load_plan("blur"), tmp_path / "b.jsonl", lambda c: {"frobenius": {"1": 2.0}})
+    return tmp_path
+
+
+def test_a_page_from_merged_files(results):
+    run = epic("report", "--results", "a.jsonl", "--results", "b.jsonl", "--out", "r.html", cwd=results)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "wrote r.html\n"
+    page = (results / "r.html").read_text(encoding="utf-8")
+    assert page.count('<section class="card plan"') == 2
+
+
+def test_defaults(results):
+    (results / "results").mkdir()
+    (results / "a.jsonl").rename(results / "results" / "bench.jsonl")
+    run = epic("report", cwd=results)
+    assert run.returncode == 0, run.stderr
+    assert "Random order against breadth-first" in (results / "report.html").read_text(encoding="utf-8")
+
+
+def test_text_goes_to_the_screen(results):
+    run = epic("report", "order", "--format", "md", "--results", "a.jsonl", cwd=results)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("## order\n")
+    assert "| random | - 0/5 | **82.00 (1.6)** |" in run.stdout
+    run = epic("report", "--format", "csv", "--results", "a.jsonl", "--out", "r.csv", cwd=results)
+    assert run.stdout == "wrote r.csv\n"
+    assert (results / "r.csv").read_text(encoding="utf-8").startswith("table,block,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--results", "nowhere.jsonl"), "there is no file nowhere.jsonl"),
+        (("ordr", "--results", "a.jsonl"), "unknown plan 'ordr'; did you mean 'order'?"),
+        (("main", "--results", "a.jsonl"), "results is a reported run of main as it comes with the package"),
+        (("--results", "empty.jsonl"), "empty.jsonl: no results there yet"),
+        (("--results", "a.jsonl", "--format", "xls"), "unknown format 'xls'"),
+        (("--results", "a.jsonl", "--out", "no/r.html"), "the folder no does not exist"),
+    ],
+)
+def test_what_cannot_be_reported_is_said(results, arguments, said):
+    (results / "empty.jsonl").write_text("")
+    run = epic("report", *arguments, cwd=results)
+    assert run.returncode == 2
+    assert said in run.stderr
+    assert not (results / "report.html").exists()
