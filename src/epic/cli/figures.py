@@ -38,8 +38,8 @@ def figures(
 
     choose(format, FORMATS, "format")
     names = [choose(name, FIGURES, "figure") for name in only or FIGURES]
-    make_folder(out)
     numbers = Numbers(Store(results), graphs, epochs=epochs, seed=seed)
+    make_folder(out)
     for name in names:
         drawn = draw(name, numbers)
         picture, beside = drawn.save(out, name, format)

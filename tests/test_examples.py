@@ -1,0 +1,196 @@
+"""Every example runs as it is, and what it writes and says is right."""
+
+import contextlib
+import csv
+import importlib.util
+import io
+import json
+import math
+import os
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from matplotlib.image import imread
+from scipy import stats
+
+from epic import EPIC
+from epic.data import Shards, lollipop
+from epic.path import EditPath
+from tests.augment.conftest import pytest_generate_tests  # noqa: F401  the shared tester below needs it
+from tests.augment.tester import MethodTester
+from tests.view.test_page import data_of
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SCRIPTS = "drop_in molecules_csv look_at_a_path nearest_neighbours compare_methods your_own_method offline".split()
+
+
+def run(name, out, *arguments):
+    """An example in this process, as if called from a shell; gives what it prints."""
+    before, said = sys.argv, io.StringIO()
+    sys.argv = [str(EXAMPLES / f"{name}.py"), "--out", str(out), *arguments]
+    try:
+        with contextlib.redirect_stdout(said):
+            runpy.run_path(sys.argv[0], run_name="__main__")
+    finally:
+        sys.argv = before
+    return said.getvalue()
+
+
+def not_blank(picture):
+    return bool(np.ptp(imread(picture)[..., :3]) > 0.5)
+
+
+def test_all_examples_are_tested_and_short():
+    assert sorted(p.stem for p in EXAMPLES.glob("*.py")) == sorted(SCRIPTS)
+    for name in SCRIPTS:
+        text = (EXAMPLES / f"{name}.py").read_text()
+        assert len(text.splitlines()) <= 105
+        assert text.startswith('"""')
+        assert "You learn:" in text
+
+
+def test_drop_in(tmp_path):
+    said = run("drop_in", tmp_path)
+    losses = [float(v) for v in re.findall(r"loss (\S+)", said)]
+    assert len(losses) == 10
+    assert losses[-1] < 0.7 * losses[0]
+    assert int(re.search(r"(\d+) of 100 test graphs", said)[1]) > 60  # chance is 25
+    assert "of 48 graphs in a batch, 16 are new" in said
+    saved = EPIC.load(tmp_path / "epic.safetensors")
+    assert (saved.classes, saved.ratio, saved.degree_features) == (4, 0.5, True)
+    near, far = (saved.cost.distance(*pair) for pair in _pairs())
+    assert near < far
+
+
+def _pairs():
+    """Two graphs of one class, and two of different classes, with the example's features."""
+    from torch_geometric.transforms import OneHotDegree
+
+    graphs = [OneHotDegree(8, cat=False)(g) for g in lollipop(8, seed=5)]
+    return (graphs[0], graphs[4]), (graphs[0], graphs[3])
+
+
+def test_molecules_csv(tmp_path):
+    chem = pytest.importorskip("rdkit.Chem")
+    said = run("molecules_csv", tmp_path, "--epochs", "12")
+    with (tmp_path / "molecules.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    acid = chem.MolFromSmarts("C(=O)[OX2H1]")
+    assert len({chem.CanonSmiles(row["smiles"]) for row in rows}) == 64
+    for row in rows:
+        assert chem.MolFromSmiles(row["smiles"]).HasSubstructMatch(acid) == bool(int(row["label"])), row
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert set(results) == {"vanilla", "epic"}
+    for name, result in results.items():
+        assert result["test"] > 0.55, name
+        assert f"{name:<8} test ROC-AUC {result['test']:.3f}" in said
+    page = data_of((tmp_path / "path.html").read_text(encoding="utf-8"))
+    assert page["path"]["molecule"] is True
+    assert len(page["path"]["ends"][0]) == 13  # aspirin, without hydrogen
+    assert page["names"] == ["aspirin", "paracetamol"]
+
+
+def test_look_at_a_path(tmp_path):
+    said = run("look_at_a_path", tmp_path)
+    path = data_of((tmp_path / "path.html").read_text(encoding="utf-8"))["path"]
+    assert f"{path['steps']} operations" in said
+    assert sum(op[3] for op in path["operations"]) == pytest.approx(path["distance"], rel=1e-4)
+    assert (path["label"]["source"], path["label"]["target"]) == ([1, 0, 0, 0], [0, 0, 1, 0])
+    kinds = [op[0] for op in path["operations"]]
+    learned = ", ".join(f"{kinds.count(i)} {k}" for i, k in enumerate(("substitute", "delete", "insert")))
+    assert f"learned: {learned}" in said
+    half = path["steps"] // 2
+    assert f"{path['spent'][half]:.0%} of the cost is spent" in said
+    assert not_blank(tmp_path / "path.png")
+
+
+def test_nearest_neighbours(tmp_path):
+    said = run("nearest_neighbours", tmp_path)
+    scores = json.loads((tmp_path / "scores.json").read_text())
+    assert scores["learned"] > 0.6 > scores["counted"]  # chance is 0.25
+    assert f"edits learned: {scores['learned']:.0%}" in said
+    distances = [float(v) for v in re.findall(r"nodes, distance (\S+)", said)]
+    assert len(distances) == 3
+    assert distances == sorted(distances)
+    page = data_of((tmp_path / "why.html").read_text(encoding="utf-8"))["path"]
+    assert page["distance"] == pytest.approx(distances[0], abs=1e-3)
+
+
+def test_compare_methods(tmp_path):
+    said = run("compare_methods", tmp_path, "--methods", "vanilla,drop_edge,epic", "--seeds", "1", "--epochs", "4")
+    record = json.loads((tmp_path / "scores.json").read_text())
+    scores = {name: np.array(values).mean(1) for name, values in record["scores"].items()}
+    assert all(v.shape == (3,) for v in scores.values())
+    assert f"vanilla: {scores['vanilla'].mean():.1%} of 64" in said
+    ps = {}
+    for name in ("drop_edge", "epic"):
+        gap = scores[name] - scores["vanilla"]
+        assert f"{name}: " in said
+        assert f"{100 * gap.mean():+.1f} points" in said
+        if np.ptp(gap) > 0:  # 64 graphs of each split train and 64 test
+            t = gap.mean() / math.sqrt((1 / 3 + 64 / 64) * gap.var(ddof=1))
+            ps[name] = 2 * stats.t.sf(abs(t), 2)
+    smallest = min(ps, key=ps.get)
+    assert record["corrected_p"][smallest] == pytest.approx(min(1.0, len(ps) * ps[smallest]))
+    assert "it shows how to compare, not which method is good" in said
+
+
+def test_your_own_method(tmp_path):
+    run("your_own_method", tmp_path, "--epochs", "8")
+    record = json.loads((tmp_path / "result.json").read_text())
+    assert len(record["checks"]) == 6
+    assert all(record["checks"].values())
+    assert abs(record["hidden"] - 0.3) < 0.05  # 1100 nodes: standard deviation 0.014
+    assert record["settings"]["p"] == 0.3
+    assert record["test"] > 0.4  # chance is 0.25
+
+
+class TestMaskNodes(MethodTester):
+    """The method of the example passes what every method must."""
+
+    refuses = ("integer categories",)
+
+    def method(self):
+        if "your_own_method" not in sys.modules:  # by name, so that it can be sent to another process
+            spec = importlib.util.spec_from_file_location("your_own_method", EXAMPLES / "your_own_method.py")
+            module = sys.modules["your_own_method"] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        return sys.modules["your_own_method"].MaskNodes(seed=0)
+
+
+def test_offline(tmp_path):
+    said = run("offline", tmp_path, "--count", "300", "--epochs", "3")
+    assert "made again: the same bytes" in said
+    made = Shards(tmp_path / "shards")
+    assert len(made) == 300
+    assert sorted(p.name for p in (tmp_path / "shards").glob("*.safetensors")) == [n for n, _ in made.planned()]
+    labels = torch.cat([g.y for g in made])
+    assert torch.allclose(labels.sum(1), torch.ones(300))
+    assert bool(((labels > 0) & (labels < 1)).any())
+    assert "trained on 400 graphs" in said
+    assert int(re.search(r"(\d+) of 100 test graphs", said)[1]) > 50
+    again = run("offline", tmp_path, "--count", "300", "--epochs", "1")
+    assert "wrote a shard" not in again  # all were there
+
+
+def test_the_notebook_runs(tmp_path, monkeypatch):
+    book = json.loads((EXAMPLES / "tour.ipynb").read_text(encoding="utf-8"))
+    assert (book["nbformat"], len({c["id"] for c in book["cells"]})) == (4, len(book["cells"]))
+    monkeypatch.chdir(tmp_path)
+    names: dict = {"__name__": "__main__"}
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        for number, cell in enumerate(c for c in book["cells"] if c["cell_type"] == "code"):
+            exec(compile("".join(cell["source"]), f"tour.ipynb, code cell {number}", "exec"), names)
+    assert isinstance(names["path"], EditPath)
+    assert "<iframe" in names["path"]._repr_html_()
+    assert names["batch"].num_graphs == 24
+    assert torch.equal(names["again"](names["train"][:8], seed=0).y, names["augment"](names["train"][:8], seed=0).y)
+    assert re.search(r"positive *head +paper 0.07 +here 0\.\d\d", said.getvalue())
+    assert not_blank(tmp_path / "path.png")
+    assert not_blank(tmp_path / "costs.png")
+    assert sorted(os.listdir(tmp_path)) == ["costs.png", "epic.safetensors", "path.png"]
