@@ -45,6 +45,9 @@ def not_blank(picture):
     return bool(np.ptp(imread(picture)[..., :3]) > 0.5)
 
 
+pytestmark = pytest.mark.slow
+
+
 def test_all_examples_are_tested_and_short():
     assert sorted(p.stem for p in EXAMPLES.glob("*.py")) == sorted(SCRIPTS)
     for name in SCRIPTS:

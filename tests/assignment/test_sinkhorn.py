@@ -65,6 +65,7 @@ def test_columns_sum_to_one_always_and_rows_in_the_end():
     assert not torch.allclose(early.plan.sum(1) + early.deleted, torch.ones(12, dtype=torch.double), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_tends_to_the_exact_distance():
     S, d, i = costs(8, 11, seed=4)
     exact = float(assign(S, d, i).distance)

@@ -74,6 +74,7 @@ def test_the_outlook_learns_from_finished_runs(tmp_path, calls):
     assert str(look) == "8 runs, 4 done, 4 to do, about 40 s"
 
 
+@pytest.mark.slow
 def test_a_killed_harness_loses_at_most_what_was_in_hand(tmp_path, calls):
     code = f"""
 import time
@@ -106,6 +107,7 @@ carry_out(plan(seeds=5), Store({str(tmp_path / "r.jsonl")!r}), slow, workers=0, 
     assert keys(other) == keys(store)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_costs_nothing(tmp_path, calls):
     store = Store(tmp_path / "r.jsonl")
     fake = Fake(str(calls), kill_at="drop_edge")

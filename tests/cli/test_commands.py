@@ -49,6 +49,7 @@ def test_fit_then_path_then_train(small, tmp_path):
         assert len((folder / "history.jsonl").read_text().splitlines()) == 2
 
 
+@pytest.mark.slow
 def test_train_killed_and_started_again_gives_the_same_result(small, tmp_path):
     command = ["train", str(small), "--method", "epic", "--epochs", "12"]
     killed(
@@ -151,6 +152,7 @@ def killed(command, ready, limit=90):
     process.wait()
 
 
+@pytest.mark.slow
 def test_augment_killed_and_started_again_gives_the_same_files(small, tmp_path):
     command = ["augment", str(small), "--set", "pairs=different", "--count", "15000", "--shard", "256"]
     command += ["--method", "epic_unit"]

@@ -6,6 +6,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from epic import EPIC
 from epic.cli import main
 
@@ -34,10 +36,13 @@ def epic(*arguments, cwd=None) -> Run:
     return Run(code, out.getvalue(), err.getvalue())
 
 
+@pytest.mark.slow
 def test_demo_learns_prints_saves_and_draws(tmp_path):
-    run = epic("demo", "--graphs", "80", "--epochs", "4", "--out", str(tmp_path / "d"))
+    run = epic("demo", "--graphs", "80", "--epochs", "4", "--runs", "1", "--out", str(tmp_path / "d"))
     assert run.returncode == 0, run.stderr
     assert "head-head" in run.stdout
+    assert "vanilla    epic" in run.stdout
+    assert "mean" in run.stdout
     assert "learning costs" in run.stderr
     assert (tmp_path / "d" / "path.png").stat().st_size > 5000
     assert EPIC.load(tmp_path / "d" / "lollipop.safetensors").classes == 4

@@ -18,6 +18,7 @@ def _no_data(monkeypatch, tmp_path):
     monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.mark.slow
 def test_all_figures_without_data_or_runs(tmp_path):
     run = epic("figures", "--out", "figures", "--graphs", "80", "--epochs", "2", cwd=tmp_path)
     assert run.returncode == 0, run.stderr

@@ -107,6 +107,7 @@ cost.save(folder + "/cost.safetensors")
 """
 
 
+@pytest.mark.slow
 def test_kill_9_and_resume_gives_the_same_costs(tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     run = subprocess.Popen([*command, "slow"], stdout=subprocess.PIPE, text=True)

@@ -19,7 +19,7 @@ def test_a_folder_in_tu_format(tmp_path):
     assert dataset.name == "TINY"
     assert dataset.outputs == 2
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"there is no \*_A.txt"):
+    with pytest.raises(InputError, match=r"there is neither \*_A\.txt"):
         load(tmp_path / "empty")
 
 

@@ -40,6 +40,7 @@ def test_shards_are_a_pyg_dataset_of_what_generate_yields(tmp_path, train):
     assert len(load(tmp_path / "a")) == 700
 
 
+@pytest.mark.slow
 def test_going_on_and_other_sizes_and_workers_give_the_same_graphs(tmp_path, train):
     written(tmp_path / "whole", train)
     written(tmp_path / "parts", train, only=1)

@@ -28,6 +28,7 @@ def test_workers_have_one_thread_each():
     assert torch.get_num_threads() == before
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_nothing(tmp_path):
     tasks = [(i, str(tmp_path)) for i in range(5)]
     found = sorted((o.task[0], o.value, o.error) for o in execute(die_once, tasks, workers=2))
@@ -35,6 +36,7 @@ def test_a_killed_worker_loses_nothing(tmp_path):
     assert (tmp_path / "died").exists()
 
 
+@pytest.mark.slow
 def test_a_task_that_always_kills_its_worker_is_given_up():
     found = {o.task: o for o in execute(_kill, [0], workers=1)}
     assert found[0].error == "its process died 3 times"

@@ -83,6 +83,7 @@ print(json.dumps([plain_history(result), result.test, result.best_epoch]))
 """
 
 
+@pytest.mark.slow
 def test_kill_9_and_resume_gives_the_same_numbers(tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     run = subprocess.Popen([*command, "slow"], stdout=subprocess.PIPE, text=True)
