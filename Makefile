@@ -8,11 +8,11 @@ READY := $(VENV)/.ready
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo       learn edit costs on lollipop graphs and draw an edit path (about a minute)"
+	@echo "make demo       learn edit costs on lollipop graphs, draw an edit path, train (about a minute)"
 	@echo "make test       all tests; set EPIC_DATA to a data folder to include those on real data"
 	@echo "make test-fast  the tests that take no more than two minutes together"
 	@echo "make check      ruff and mypy"
-	@echo "make bench      speed of the core beside its rivals (needs EPIC_DATA)"
+	@echo "make bench      speed of the core, of training and of every method (needs EPIC_DATA)"
 
 # torch first and alone: resolved together with the rest, pip may fetch a build for another accelerator.
 $(READY): pyproject.toml constraints.txt
@@ -25,10 +25,10 @@ demo: $(READY)
 	$(BIN)/epic demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 test-fast: $(READY)
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -n 2 -m 'not slow'
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -38,6 +38,8 @@ check: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/train.py
+	$(BIN)/python benchmarks/methods.py
 
 clean:
 	rm -rf $(VENV) demo

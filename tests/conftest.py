@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
+# Tests run side by side, and start processes of their own: more threads would only be in each other's way.
 torch.set_num_threads(1)
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+settings.register_profile("machine", deadline=None)  # a busy machine is no reason to fail
+settings.load_profile("machine")
 
 
 @pytest.fixture(scope="session")

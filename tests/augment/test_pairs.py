@@ -26,6 +26,7 @@ def test_missing_labels_count_as_equal():
     assert set(i.tolist()) == set(j.tolist()) == {0, 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", ["random", "different", "same"])
 def test_over_many_batches_all_pairs_are_alike(pairs):
     """Though each batch draws its partners from a part of its graphs."""

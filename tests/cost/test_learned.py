@@ -23,6 +23,7 @@ def labelled(count=24, seed=0, **kind):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backbone", ["gin", "gcn"])
 @pytest.mark.parametrize(("x", "edge_width"), [("float", 2), ("int", 0), (None, None), ("onehot", 3)])
 @pytest.mark.parametrize("assignment", ["sinkhorn", "hungarian"])
@@ -169,6 +170,7 @@ def test_used_before_it_is_learned_or_on_other_features():
         cost.distance(*labelled(2, x=None))
 
 
+@pytest.mark.slow
 def test_other_kinds_of_labels_learn_too():
     graphs = labelled(30)
     for row, g in enumerate(graphs):
