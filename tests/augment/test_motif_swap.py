@@ -237,7 +237,7 @@ def test_threshold_against_trying_all(value, right):
     def mistakes(t):
         return int(((value < t) & right).sum() + ((value > t) & ~right).sum())
 
-    tried = [mistakes(t / 40 + 1e-4) for t in range(41)] + [mistakes(t / 40 - 1e-4) for t in range(41)]
+    tried = [mistakes(t / 40 + shift) for t in range(41) for shift in (1e-4, -1e-4)] + [mistakes(0.0), mistakes(1.0)]
     assert mistakes(best_threshold(value, right)) == min(tried)
 
 
