@@ -19,6 +19,7 @@ from pathlib import Path
 import torch
 
 from epic.augment import METHODS, method_class
+from epic.augment.method import Method
 from epic.data import load
 from epic.data.splits import split_of
 from epic.train import backbone_for
@@ -71,8 +72,10 @@ def main() -> None:
             method, prepared[method_name] = fitted(method_name, graphs, dataset.graphs.x is None)
             model = method.model(backbone_for(graphs, dataset.outputs))
             optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-            making[method_name] = (partial(method, batch, seed=0), BATCH)
-            if not method.makes_graphs or method_name == "vanilla":
+            in_loss = type(method).loss is not Method.loss
+            if not in_loss:
+                making[method_name] = (partial(method, batch, seed=0), BATCH)
+            if in_loss or method_name == "vanilla":
                 training[method_name] = (step(method, model, optimizer, batch), BATCH)
         made, trained = race(making, options.rounds), race(training, options.rounds)
         extra = {m: made[m] - made["vanilla"] for m in made if m != "vanilla"}
