@@ -45,17 +45,18 @@ def demo(
         shown = "-" if printed is None else f"{printed:.2f}"
         typer.echo(f"  {sign_name[sign]:<16}{part_name[part]:<12}{shown:>7}{measured:>7.2f}")
 
-    model, picture = out / "lollipop.safetensors", out / "path.png"
+    model, picture, page = out / "lollipop.safetensors", out / "path.png", out / "path.html"
     augment.save(model)
     source = unseen[0]
     target = next(g for g in unseen if int(g.y) == 2)
     path = augment.path(source, target, seed=seed)
     path.plot(steps=6, path=picture)
+    path.save(page)
     typer.echo(f"\n{path}")
     for operation in path.operations[:4]:
         typer.echo(f"  {operation}")
     typer.echo(f"  ... and {len(path) - 4} more")
-    typer.echo(f"\nwrote {model} (load it with epic.EPIC.load) and {picture}")
+    typer.echo(f"\nwrote {model} (load it with epic.EPIC.load), {picture} and {page} (open it in a browser)")
     if runs:
         _train(runs, seed)
 
