@@ -52,8 +52,9 @@ def distance_table(plan: Plan, store: Store) -> Table:
         Block("To compare with", (_majority(plan, by_place, costs), *_vanilla(plan, store))),
     ]
     notes = (
-        SEEDS + " Counted operations involve no chance: their measured deviation is 0.",
-        "The paper does not say which split it used.",
+        "Mean (sample standard deviation) over splits, each with a seed of its own: the paper prints a deviation for unit "
+        "cost, in which nothing but the split is random. Which splits it used it does not say.",
+        "Vanilla GIN is trained with several seeds on the first of these splits.",
     )
     return Table(plan.name, plan.title, "accuracy in percent", plan.datasets, tuple(blocks), notes=notes)
 

@@ -1,0 +1,62 @@
+import json
+
+import pytest
+
+from epic.bench.store import Store
+from tests.cli.test_commands import small  # noqa: F401 (a fixture)
+from tests.cli.test_demo import epic
+
+NARROW = ("--quick", "--methods", "vanilla,drop_edge", "--backbones", "gin", "--seeds", "1", "--epochs", "2")
+
+
+@pytest.mark.slow
+def test_a_plan_is_run_shown_and_not_run_again(small, tmp_path):  # noqa: F811
+    command = ("reproduce", "main", *NARROW, "--datasets", str(small))
+    run = epic(*command, "--dry", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "main: 2 runs, 0 done, 2 to do"
+    assert not (tmp_path / "results").exists()
+    run = epic(*command, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "wrote main.html" in run.stdout
+    page = (tmp_path / "main.html").read_text()
+    assert "drop_edge" in page
+    records = [json.loads(line) for line in (tmp_path / "results" / "bench.jsonl").read_text().splitlines()]
+    assert [r["config"]["method"] for r in records] == ["vanilla", "drop_edge"]
+    assert all(len(r["history"]["test"]) == r["config"]["epochs"] == 2 for r in records)
+    assert all(r["versions"]["epic"] and r["data"] for r in records)
+    again = epic(*command, cwd=tmp_path)
+    assert "2 runs, 2 done, 0 to do" in again.stdout
+    assert len(Store(tmp_path / "results" / "bench.jsonl")) == 2
+    assert (tmp_path / "results" / "bench.jsonl").read_text().count("\n") == 2
+
+
+@pytest.mark.slow
+def test_compare_gives_a_verdict_and_goes_on(small, tmp_path):  # noqa: F811
+    command = ("compare", str(small), "--methods", "epic_unit", "--seeds", "1", "--tune", "0", "--epochs", "2")
+    run = epic(*command, "--splits", "3", "--budget", "0s", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "too few runs to say" in run.stdout
+    assert "Stopped before the end" in run.stdout
+    run = epic(*command, "--splits", "3", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "3/3" in run.stdout
+    assert "too few" not in run.stdout
+    assert "Stopped" not in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("reproduce", "mains"), "unknown plan 'mains'; did you mean 'main'"),
+        (("reproduce", "main", "--methods", "epik"), "unknown method 'epik'"),
+        (("reproduce", "main", "--out", "nowhere/x.html"), "the folder nowhere does not exist"),
+        (("compare", "{small}", "--methods", "epik"), "unknown method 'epik'"),
+        (("compare", "{small}", "--budget", "soon"), "a time is written 45s, 30m or 2h, got 'soon'"),
+        (("compare", "nothing.csv"), "there is no file nothing.csv"),
+    ],
+)
+def test_wrong_calls(small, tmp_path, arguments, message):  # noqa: F811
+    run = epic(*(a.replace("{small}", str(small)) for a in arguments), cwd=tmp_path)
+    assert run.returncode == 2
+    assert message in run.stderr
