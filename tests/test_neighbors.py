@@ -39,7 +39,8 @@ def brute(matrix, label, k, weights, classes):
     """Winner and votes, one query at a time, in plain Python."""
     shares, winners = [], []
     for row in matrix.tolist():
-        near = sorted(range(len(row)), key=lambda j: (row[j], j))[:k]
+        near = sorted(range(len(row)), key=lambda j: (row[j], j))
+        near = [j for j in near if row[j] <= row[near[k - 1]]]  # as near as the k-th counts too
         if weights == "uniform":
             votes = dict.fromkeys(near, 1.0)
         elif any(row[j] == 0 for j in near):

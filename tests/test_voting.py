@@ -3,23 +3,49 @@ import pytest
 import torch
 
 from epic import InputError, UnitCost
-from epic.data import lollipop
+from epic.cost.distances import Neighbors
+from epic.data import lollipop, lollipop_graph
 from epic.packing import pack
 from epic.voting import best_k, choices, class_labels, validate, vote
 
 
+def found(distance, k):
+    """What a search for k neighbours among all columns gives."""
+    d = torch.tensor(distance, dtype=torch.double)
+    near = d.sort(dim=1, stable=True)
+    limit = near.values[:, k - 1 : k]
+    rows = [(q, int(j)) for q in range(len(d)) for j in near.indices[q] if d[q, j] <= limit[q]]
+    tied = torch.tensor(rows)
+    return Neighbors(near.indices[:, :k], near.values[:, :k].float(), 0, tied, d[tied[:, 0], tied[:, 1]], 1e-12)
+
+
 def test_votes_by_hand():
-    label = np.array([[2, 0, 0], [1, 0, 2], [0, 1, 1]])
-    distance = np.array([[1.0, 2.0, 4.0], [1.0, 1.0, 1.0], [0.0, 0.0, 3.0]])
-    share, winner = vote(label, distance, 3, "uniform")
-    assert share.tolist() == [[2 / 3, 0, 1 / 3], [1 / 3, 1 / 3, 1 / 3], [1 / 3, 2 / 3, 0]]
-    assert winner.tolist() == [0, 1, 1]  # a tie goes to the nearest neighbour's class
-    share, winner = vote(label, distance, 3, "distance")
+    label = np.array([2, 0, 0, 1])
+    away = [[1.0, 2.0, 4.0, 9.0], [1.0, 1.0, 9.0, 1.0], [3.0, 0.0, 9.0, 0.0]]
+    share, winner = vote(found(away, 3), label, 3, "uniform")
+    assert share.tolist() == [[2 / 3, 0, 1 / 3], [1 / 3, 1 / 3, 1 / 3], [1 / 3, 1 / 3, 1 / 3]]
+    assert winner.tolist() == [0, 2, 0]  # of equal votes, the nearest neighbour's class
+    share, winner = vote(found(away, 3), label, 3, "distance")
     assert np.allclose(share, [[0.75 / 1.75, 0, 1 / 1.75], [1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0]])
-    assert winner.tolist() == [2, 1, 0]
+    assert winner.tolist() == [2, 2, 0]
+    # One neighbour asked for: all that are as near as it vote.
+    share, winner = vote(found(away, 3), label, 3, "uniform", 1)
+    assert np.allclose(share, [[0, 0, 1], [1 / 3, 1 / 3, 1 / 3], [0.5, 0.5, 0]])
+    assert np.allclose(vote(found(away, 1), label, 3, "uniform")[0], share)
     with np.errstate(all="raise"):
-        share, winner = vote(label[:1], np.array([[1e-30, 1e-30, 1.0]], dtype=np.float32), 3, "distance")
+        share, winner = vote(found([[1e-30, 1e-30, 1.0, 2.0]], 3), label, 3, "distance")
     assert np.allclose(share, [[0.5, 0, 0.5]])
+
+
+def test_twins_vote_together_whatever_the_order_of_training_graphs():
+    """Half of these graphs have twins of another class: the first of them must not decide alone."""
+    twins = [lollipop_graph(4, 3, 0)] * 3 + [lollipop_graph(4, 3, 1)] * 5 + [lollipop_graph(6, 3, 0)] * 2
+    for order in (range(10), reversed(range(10))):
+        train = pack([twins[i] for i in order])
+        near = UnitCost().nearest([lollipop_graph(4, 3, 0)], train, 1, progress=False)
+        share, winner = vote(near, train.y.numpy(), 2, "uniform")
+        assert share.tolist() == [[3 / 8, 5 / 8]]
+        assert winner.tolist() == [1]
 
 
 def test_labels_of_every_shape_that_names_one_class():

@@ -59,8 +59,8 @@ class EditNeighbors:
     ``k=None`` chooses from ``grid`` on held-out graphs: the most accurate, and of equals the smallest. ``cost=None``
     learns one in :meth:`fit`; a :class:`LearnedCost` that has not been fitted is learned too, as a copy. ``weights``:
     the votes of the neighbours count alike (``uniform``) or as one over the distance (``distance``; if some are at
-    distance zero, only they vote). Among equally near graphs the one that came first in training is taken, and among
-    classes with equal votes the one with the nearest neighbour.
+    distance zero, only they vote). Graphs as near as the k-th vote too, so that the order of the training graphs
+    decides nothing; of classes with equal votes the one with the nearest neighbour wins.
 
     After :meth:`fit`: ``classes_``, ``k_``, ``cost_``, and ``validation_`` (accuracy on the held-out graphs by k, or
     None). Predictions and probabilities are numpy arrays.
@@ -175,7 +175,7 @@ class EditNeighbors:
 
     def _votes(self, graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
         found = self._search(pack(graphs).to("cpu"))
-        share, winner = vote(self._label[found.index.numpy()], found.distance.numpy(), self.classes_.size, self.weights)
+        share, winner = vote(found, self._label, self.classes_.size, self.weights)
         return share, self.classes_[winner]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from epic.cost.base import Cost
+from epic.cost.distances import Neighbors
 from epic.errors import InputError, choose
 from epic.pack import Pack, matrix
 
@@ -16,18 +17,32 @@ GRID = (1, 3, 5, 7, 9, 15)
 WEIGHTS = ("uniform", "distance")
 
 
-def vote(label: np.ndarray, distance: np.ndarray, classes: int, weights: str) -> tuple[np.ndarray, np.ndarray]:
-    """Shares ``[Q, classes]`` and winners ``[Q]`` of the votes of neighbours ``label[Q, k]``, nearest first."""
-    d = distance.astype(float)
+def vote(
+    found: Neighbors, label: np.ndarray, classes: int, weights: str, k: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Shares ``[Q, classes]`` and winners ``[Q]`` of the votes of the k nearest graphs (None: all k that were found).
+
+    ``label`` is that of every reference graph. Graphs as near as the k-th vote too: small graphs have many twins, and
+    the order of the training graphs should decide nothing. Of classes with equal votes the one of the nearest wins.
+    """
+    query, index = found.tied.numpy().T
+    d = found.tied_distance.numpy()
+    limit = found.distance.double().numpy()[:, (k or found.distance.shape[1]) - 1]
+    within = d <= limit[query] * (1 + 1e-6) + found.rounding
+    query, near, d = query[within], label[index[within]], d[within]
     weight = np.ones_like(d)
     if weights == "distance":
-        first = d[:, :1]  # relative to the nearest, so that tiny distances do not overflow
-        weight = np.where(first == 0, d == 0, first / np.where(d == 0, 1.0, d))
-    votes = np.zeros((len(d), classes))
-    np.add.at(votes, (np.arange(len(d))[:, None], label), weight)
+        first = np.minimum.reduceat(d, np.flatnonzero(np.diff(query, prepend=-1)))[query]
+        # Relative to the nearest, so that tiny distances do not overflow.
+        zero = first <= found.rounding
+        weight = np.where(zero, d <= found.rounding, first / np.maximum(d, np.finfo(float).tiny))
+    votes = np.zeros((len(limit), classes))
+    np.add.at(votes, (query, near), weight)
     leads = votes >= votes.max(1, keepdims=True) * (1 - 1e-9)
-    nearest_leader = np.take_along_axis(leads, label, 1).argmax(1)
-    return votes / votes.sum(1, keepdims=True), label[np.arange(len(d)), nearest_leader]
+    candidates = np.flatnonzero(leads[query, near])
+    winner = np.zeros(len(limit), dtype=np.int64)
+    winner[query[candidates][::-1]] = near[candidates][::-1]  # the nearest is written last
+    return votes / votes.sum(1, keepdims=True), winner
 
 
 def validate(
@@ -42,9 +57,9 @@ def validate(
     choose(weights, WEIGHTS, "weights")
     ks = choices(None, grid, len(train))
     found = cost.nearest(held, train, ks[-1], progress)
-    label, distance, truth = train.y[found.index].numpy(), found.distance.numpy(), held.y.numpy()
+    label, truth = train.y.numpy(), held.y.numpy()
     classes = int(train.y.max()) + 1
-    return {k: float((vote(label[:, :k], distance[:, :k], classes, weights)[1] == truth).mean()) for k in ks}
+    return {k: float((vote(found, label, classes, weights, k)[1] == truth).mean()) for k in ks}
 
 
 def best_k(scores: dict[int, float]) -> int:

@@ -52,8 +52,9 @@ def distance_table(plan: Plan, store: Store) -> Table:
         Block("To compare with", (_majority(plan, by_place, costs), *_vanilla(plan, store))),
     ]
     notes = (
-        "Mean (sample standard deviation) over splits, each with a seed of its own: the paper prints a deviation for unit "
-        "cost, in which nothing but the split is random. Which splits it used it does not say.",
+        "Mean (sample standard deviation) over splits, each with a seed of its own: the paper prints a deviation for "
+        "unit cost, in which nothing but the split is random. Which splits it used it does not say.",
+        "Among k neighbours, graphs as near as the k-th vote too; above, the first of the nearest decides alone.",
         "Vanilla GIN is trained with several seeds on the first of these splits.",
     )
     return Table(plan.name, plan.title, "accuracy in percent", plan.datasets, tuple(blocks), notes=notes)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Gain = Callable[[slice, slice], np.ndarray]
 
+ROUNDING = 1e-4
+"""Difference of two distances that counts as none, as a share of the mean price of a deletion."""
 CELLS = 1 << 21
 """Entries of one block of node-to-node costs (16 MB in float64)."""
 
@@ -25,11 +27,17 @@ CELLS = 1 << 21
 class Neighbors:
     """``index[q, r]`` is the r-th nearest reference graph of query q, at ``distance[q, r]``; ``solved`` counts exact
     assignments.
+
+    Of equally near graphs the first come; ``tied`` has all that are as near as the last to within ``rounding``: rows
+    (query, reference graph), by query and distance, and ``tied_distance``.
     """
 
     index: Tensor
     distance: Tensor
     solved: int
+    tied: Tensor
+    tied_distance: Tensor
+    rounding: float
 
 
 def distance_matrix(cost: Cost, a: NodeCosts, b: NodeCosts, same: bool, progress: bool) -> Tensor:
@@ -68,6 +76,10 @@ def nearest(cost: Cost, a: NodeCosts, b: NodeCosts, k: int, skip_self: bool, pro
     na, nb = a.ptr.numel() - 1, b.ptr.numel() - 1
     index, distance = np.zeros((na, k), dtype=np.int64), np.zeros((na, k))
     solved = 0
+    tied: list[np.ndarray] = [np.zeros((0, 2), dtype=np.int64)]
+    tied_distance = [np.zeros(0)]
+    # Embeddings of equal graphs differ in their last digits by where in a batch they were computed.
+    rounding = ROUNDING * float(a.deletion.mean() if a.deletion.numel() else 0.0)
     gain_of = cost.gains(a, b)
     with tqdm(total=na, desc="nearest", unit="graph", disable=not progress, delay=1.0) as bar:
         for i0, i1 in _chunks(a.ptr, CELLS // 1024):
@@ -78,16 +90,25 @@ def nearest(cost: Cost, a: NodeCosts, b: NodeCosts, k: int, skip_self: bool, pro
                 )
             if skip_self:
                 bound[np.arange(i1 - i0), np.arange(i0, i1)] = np.inf
-            found = _search(cost, a, b, i0, bound, k)
+            found = _search(cost, a, b, i0, bound, k, rounding)
             index[i0:i1], distance[i0:i1] = found[0], found[1]
-            solved += found[2]
+            tied.append(found[2])
+            tied_distance.append(found[3])
+            solved += found[4]
             bar.update(i1 - i0)
-    return Neighbors(torch.from_numpy(index), torch.from_numpy(distance).to(torch.get_default_dtype()), solved)
+    return Neighbors(
+        torch.from_numpy(index),
+        torch.from_numpy(distance).to(torch.get_default_dtype()),
+        solved,
+        torch.from_numpy(np.concatenate(tied)),
+        torch.from_numpy(np.concatenate(tied_distance)),
+        rounding,
+    )
 
 
 def _search(
-    cost: Cost, a: NodeCosts, b: NodeCosts, first: int, bound: np.ndarray, k: int
-) -> tuple[np.ndarray, np.ndarray, int]:
+    cost: Cost, a: NodeCosts, b: NodeCosts, first: int, bound: np.ndarray, k: int, rounding: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
     """Solve candidates by rising bound, for all queries of a block together, until no bound beats the k-th best."""
     queries, total = bound.shape
     order = np.argsort(bound, axis=1, kind="stable")
@@ -95,10 +116,11 @@ def _search(
     best_index = np.full((queries, k), -1, dtype=np.int64)
     best = np.full((queries, k), np.inf)
     at, step, solved = 0, max(k, 4), 0
+    seen: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     while at < total:
         window = slice(at, min(at + step, total))
         # A bound may exceed its distance by rounding only; never let that hide a neighbour.
-        q, c = np.nonzero(rising[:, window] <= best[:, -1:] * (1 + 1e-9) + 1e-12)
+        q, c = np.nonzero(rising[:, window] <= best[:, -1:] * (1 + 1e-9) + 1e-12 + rounding)
         live = np.isfinite(rising[q, at + c])
         q, c = q[live], c[live]
         if q.size == 0:
@@ -106,6 +128,7 @@ def _search(
         j = order[q, at + c]
         d = cost.exact(a, b, torch.from_numpy(q + first), torch.from_numpy(j)).numpy()
         solved += q.size
+        seen.append((q, j, d))
         new, new_index = np.full((queries, window.stop - at), np.inf), np.full((queries, window.stop - at), -1)
         new[q, c], new_index[q, c] = d, j
         pool, pool_index = np.concatenate([best, new], 1), np.concatenate([best_index, new_index], 1)
@@ -113,7 +136,10 @@ def _search(
         top = np.lexsort((pool_index, pool), axis=1)[:, :k]
         best, best_index = np.take_along_axis(pool, top, 1), np.take_along_axis(pool_index, top, 1)
         at, step = window.stop, min(step * 2, 64)
-    return best_index, best, solved
+    q, j, d = (np.concatenate(column) for column in zip(*seen, strict=True))
+    near = np.flatnonzero(d <= best[q, -1] + rounding)  # all that the k-th distance lets in have been solved
+    near = near[np.lexsort((j[near], d[near], q[near]))]
+    return best_index, best, np.stack([q[near] + first, j[near]], axis=1), d[near], solved
 
 
 def _most_saved(saving: np.ndarray, pa: np.ndarray, pb: np.ndarray) -> np.ndarray:
