@@ -102,7 +102,7 @@ def test_labels_and_graphs_stay():
     batch = FLAG(classes=3)(Batch.from_data_list(found), seed=0)
     assert batch.y.argmax(1).tolist() == [int(g.y) for g in found]
     before = batch.x.clone()
-    FLAG(0.5, classes=3).loss(backbone_for(pack(found), 3, width=8, layers=2), batch)
+    FLAG(0.5, classes=3, task="classes").loss(backbone_for(pack(found), 3, width=8, layers=2), batch)
     assert torch.equal(batch.x, before)
 
 

@@ -21,6 +21,16 @@ class TestGraphTransplant(MethodTester):
     def method(self):
         return GraphTransplant(seed=0)
 
+    def test_what_it_makes_in_training_is_whole(self, originals):
+        """Called alone it makes nothing, so that the tests for all methods see its originals only."""
+        method = self.fitted(originals)
+        out = in_training(method, originals)
+        packed = pack(out)  # refuses edges between graphs, edges out of range, NaN
+        assert int(packed.sizes.min()) >= 1
+        assert out.augmented.any()
+        assert torch.allclose(out.y.sum(1), torch.ones(out.num_graphs), atol=1e-5)
+        assert out.x.dtype == originals[0].x.dtype
+
 
 class Watched(nn.Module):
     """A backbone that notes the batch it predicts from last."""

@@ -16,6 +16,8 @@ from tests.graphs import random_graph
 
 
 class TestNodeSam(MethodTester):
+    mixes_features = True  # a merged node has the mean of two
+
     def method(self):
         return NodeSam(seed=0)
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch.utils.data import DataLoader as PlainLoader
 from torch_geometric.data import Batch
+from torch_geometric.transforms import OneHotDegree
 
 from epic import InputError
 from epic.augment.method import Method
@@ -56,6 +57,7 @@ class MethodTester:
 
     refuses: tuple[str, ...] = ()
     fit_options: dict = {}
+    mixes_features = False
 
     def method(self) -> Method:
         raise NotImplementedError
@@ -122,13 +124,30 @@ class MethodTester:
         assert int(packed.sizes.min()) >= 1
         assert torch.equal(out.batch, packed.graph_of_node)
 
-    def test_what_a_graph_becomes_has_nothing_of_graphs_outside_the_batch(self, originals):
-        """Nodes of half of the graphs are marked by an attribute: it must travel with them, and only with them."""
+    def test_attributes_travel_with_their_nodes(self, originals):
+        """Every node has a number; where a made graph still has it, it must be whole: the features belong to it."""
         for g, data in enumerate(originals):
-            data.owner = torch.full((data.num_nodes,), g)
-        half = originals[:6]
-        for data in made(self.fitted(originals), half):
-            assert "owner" not in data or set(data.owner.tolist()) <= set(range(-1, 6))
+            data.number = 100 * g + torch.arange(data.num_nodes)
+        method = self.fitted(originals)
+        for data in made(method, originals):
+            if "number" not in data or getattr(method, "mode", None) == "zero":
+                continue
+            for row, number in zip(data.x, data.number.tolist(), strict=True):
+                home = originals[number // 100].x[number % 100]
+                assert self.mixes_features or torch.equal(row[: home.numel()], home)
+
+    def test_degree_features_follow_the_edges(self):
+        """One-hot degrees go in, one-hot degrees come out, unless the method says that it treats them otherwise."""
+        originals = [OneHotDegree(11)(g) for g in graphs(x=None, edge_width=None, density=0.5)]
+        method = self.method()
+        if not method.follows_degrees or ("integer categories" in self.refuses and not method.makes_graphs):
+            return
+        method.degree_features = True
+        method.fit(originals, **self.fit_options)
+        for data in made(method, originals):
+            degree = torch.bincount(data.edge_index[0], minlength=data.num_nodes)
+            assert torch.equal(data.x[:, :12].argmax(1), degree)
+            assert torch.equal(data.x[:, :12].sum(1), torch.ones(data.num_nodes))
 
     def test_in_a_loader_worker(self):
         originals = graphs(x="onehot")

@@ -38,7 +38,8 @@ def test_the_pool_and_one_process_give_the_same_records(tmp_path, calls):
     assert keys(stores[0]) == keys(stores[1])
 
 
-def test_failures_are_kept_told_and_retried(tmp_path, calls):
+@pytest.mark.parametrize("workers", [0, 2])
+def test_failures_are_kept_told_and_retried(tmp_path, calls, workers):
     store, said = Store(tmp_path / "r.jsonl"), []
     table = plan(tune=0)
     assert carry_out(table, store, Fake(str(calls), broken=("drop_edge",)), workers=0, progress=False, say=said.append)
@@ -50,7 +51,7 @@ def test_failures_are_kept_told_and_retried(tmp_path, calls):
     before = len(list(calls.iterdir()))
     carry_out(table, store, Fake(str(calls)), workers=0, progress=False)
     assert len(list(calls.iterdir())) == before, "failed runs wait for --retry"
-    carry_out(table, store, Fake(str(calls)), workers=0, retry=True, progress=False)
+    carry_out(table, store, Fake(str(calls)), workers=workers, retry=True, progress=False)
     assert outlook(table, store).done == 8
 
 
@@ -114,3 +115,18 @@ def test_a_worker_that_dies_costs_nothing(tmp_path, calls):
     assert carry_out(plan(tune=0), store, fake, workers=2, progress=False)
     assert outlook(plan(tune=0), store).done == 8
     assert (tmp_path / "killed").exists()
+
+
+def test_what_another_wrote_meanwhile_is_not_done_again(tmp_path, calls):
+    one, two = Store(tmp_path / "r.jsonl"), Store(tmp_path / "r.jsonl")
+    carry_out(plan(tune=0), one, Fake(str(calls)), workers=0, progress=False)
+    carry_out(plan(tune=0), two, Fake(str(calls)), workers=0, progress=False)
+    assert (tmp_path / "r.jsonl").read_text().count("\n") == 8
+
+
+def test_times_are_learned_by_epoch(tmp_path, calls):
+    store, quick, full = Store(tmp_path / "r.jsonl"), plan(tune=0), plan(tune=0, options={"epochs": 50})
+    with store.writer() as writer:
+        for task in quick.ready(store):
+            writer.add(task, {"seconds_in_all": 2.0})
+    assert outlook(full, store).seconds == pytest.approx(8 * 2.0 * 50)

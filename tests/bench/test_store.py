@@ -79,3 +79,13 @@ def test_foreign_lines_are_left_alone(tmp_path):
     assert len(Store(path)) == 1
     with pytest.raises(InputError, match="is a folder"):
         Store(tmp_path)
+
+
+def test_a_failure_elsewhere_does_not_hide_a_success(tmp_path):
+    for name, outcome in (("a", {"test": 0.5}), ("b", {"error": "ValueError: no"})):
+        with Store(tmp_path / name).writer() as writer:
+            writer.add(ONE, outcome)
+    for names in ("ab", "ba"):
+        (tmp_path / names).write_bytes(b"".join((tmp_path / n).read_bytes() for n in names))
+        assert Store(tmp_path / names).get(ONE)["test"] == 0.5
+        assert Store(tmp_path / names).failed(ONE) is None

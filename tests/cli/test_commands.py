@@ -125,7 +125,8 @@ def test_a_config_file_gives_options_and_the_command_line_goes_before_it(small, 
     assert run.returncode == 0, run.stderr
     (folder,) = (tmp_path / "runs").iterdir()
     resolved = yaml.safe_load((folder / "config.yaml").read_text())
-    assert (resolved["method"], resolved["settings"], resolved["epochs"]) == ("drop_edge", {"p": 0.4}, 2)
+    assert (resolved["method"], resolved["settings"]["p"], resolved["epochs"]) == ("drop_edge", 0.4, 2)
+    assert (folder / "model.safetensors").exists()
     assert list((folder / "tensorboard").iterdir())
     (tmp_path / "c.yaml").write_text("dataset: MUTAG\nepoch: 1\n")
     run = epic("train", "--config", str(tmp_path / "c.yaml"))

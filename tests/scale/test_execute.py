@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import pytest
 import torch
 
 from epic.scale import execute
-from tests.scale.tasks import die_once, half, threads
+from tests.scale.tasks import die_once, half, kill_at_zero, threads
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -66,3 +68,34 @@ def test_tasks_may_depend_on_outcomes(workers):
 def test_nothing_to_do(tmp_path):
     assert list(execute(half, [], workers=2)) == []
     assert Path(tmp_path).exists()
+
+
+@pytest.mark.slow
+def test_no_task_is_blamed_for_the_death_of_another():
+    found = {o.task: o for o in execute(kill_at_zero, [0, 1, 2, 3], workers=2)}
+    assert found[0].error == "its process died 3 times"
+    assert [found[i].value for i in (1, 2, 3)] == [1, 2, 3]
+
+
+@pytest.mark.slow
+def test_workers_do_not_outlive_a_killed_harness(tmp_path):
+    code = f"""
+from epic.scale import execute
+from tests.scale.tasks import note_and_wait
+if __name__ == "__main__":
+    list(execute(note_and_wait, [{str(tmp_path)!r}] * 2, workers=2))
+"""
+    (tmp_path / "harness.py").write_text(code)
+    root = str(Path(__file__).parents[2])
+    process = subprocess.Popen([sys.executable, str(tmp_path / "harness.py")], env={**os.environ, "PYTHONPATH": root})
+    end = time.time() + 60
+    while len(list(tmp_path.glob("worker-*"))) < 2:
+        assert time.time() < end
+        time.sleep(0.1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    pids = [int(p.name.removeprefix("worker-")) for p in tmp_path.glob("worker-*")]
+    end = time.time() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.time() < end, "workers are still there"
+        time.sleep(0.1)

@@ -1,16 +1,19 @@
 import json
 import multiprocessing
+from dataclasses import replace
 
 import pytest
 import torch
 
 from epic import InputError, LearnedCost
 from epic.augment import EPIC
-from epic.data import write_graphs
+from epic.data import load, write_graphs
 from epic.data.lollipop import lollipop
 from epic.packing import pack
+from epic.train import backbone_for
 from epic.train.config import run_config
-from epic.train.run import dataset_of, run, setup
+from epic.train.loop import with_features
+from epic.train.run import begin_alike, checksum, dataset_of, run, setup
 
 QUICK = {"epochs": 2, "cost": {"epochs": 1}}
 
@@ -86,3 +89,29 @@ def test_noise_needs_classes(tmp_path):
     write_graphs(tmp_path / "real.safetensors", pack(graphs))
     with pytest.raises(InputError, match="label noise needs classes, but real has values labels"):
         dataset_of(run_config(dataset=str(tmp_path / "real.safetensors"), noise=0.2))
+
+
+def test_the_indicator_does_not_change_the_first_weights(tmp_path):
+    graphs = pack(lollipop(8, seed=0))
+    with_x = with_features(graphs, torch.arange(8))
+    wider = replace(with_x, node={"x": torch.cat([with_x.x, torch.zeros(with_x.num_nodes, 1)], 1)})
+    plain, model = backbone_for(with_x, 4), backbone_for(wider, 4)
+    begin_alike(model, plain)
+    weights = plain.state_dict()
+    for name, value in model.state_dict().items():
+        assert torch.equal(value[tuple(slice(n) for n in weights[name].shape)], weights[name]), name
+
+
+def test_a_file_that_has_changed_is_noticed(small):
+    dataset, _ = dataset_of(run_config(dataset=small))
+    dataset_of(run_config(dataset=small, data=checksum(load(small))))
+    with pytest.raises(InputError, match="is not what it was"):
+        dataset_of(run_config(dataset=small, data="other"))
+    assert len(dataset) == 60
+
+
+def test_a_cost_learned_otherwise_is_another_cost(small, tmp_path):
+    for learn in (1, 2):
+        config = run_config(dataset=small, method="epic", epochs=1, cost={"epochs": learn})
+        setup(config, tmp_path, progress=False)
+    assert len(list(tmp_path.glob("cost-*.safetensors"))) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -159,7 +160,9 @@ class EPIC(Method):
         tensors, header = read_tensors(path, AUGMENTER_FORM)
         cost = cost_from_state(tensors, header, path)
         try:
-            augmenter = cls(cost, **header["augmenter"])
+            given: dict[str, Any] = {"cost": cost} if "cost" in inspect.signature(cls).parameters else {}
+            augmenter = cls(**given, **header["augmenter"])
+            augmenter._cost = cost
             augmenter._looked = header["looked"]
             augmenter._degrees = None if header["degrees"] is None else DegreeFeatures(**header["degrees"])
         except (KeyError, TypeError) as error:

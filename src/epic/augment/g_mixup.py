@@ -77,7 +77,9 @@ class GMixup(Method):
         assert graphs.y is not None
         if self.task == "values":
             raise InputError(f"G-Mixup needs classes, but y holds real values such as {float(graphs.y.flatten()[0]):g}")
-        self._graphons = graphons(graphs.to("cpu"), soft_labels(graphs.y, self.classes).cpu(), self.threshold)
+        y = soft_labels(graphs.y, self.classes).cpu()
+        known = (~y.isnan().all(1)).nonzero()[:, 0]  # graphs without any label are no class
+        self._graphons = graphons(graphs.to("cpu").select(known), y[known], self.threshold)
 
     def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
         found, count = self.graphons, picked.numel()

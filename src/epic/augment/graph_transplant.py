@@ -38,8 +38,8 @@ class GraphTransplant(Method):
     Our choices: gradients are taken at the output of the encoder, because at the last layer a pooled sum makes them the
     same for all nodes of a graph; ``spread``; partners are random graphs of the batch; one node at least remains of the
     target; edges left over on the longer side, and joins that would double an edge, are dropped; of the two ways to
-    rejoin in the paper, the one without a second network. Edge attributes are kept: a join has those, and the
-    direction, of the source's cut edge.
+    rejoin in the paper, the one without a second network. BatchNorm sees the pass for saliency too. Edge attributes
+    are kept: a join has those, and the direction, of the source's cut edge.
     """
 
     about = About(

@@ -29,7 +29,8 @@ class GREA(Method):
 
     Our choices: the three losses count alike; pooling is the backbone's own (a sum on TU sets, as in the paper; OGB's
     form takes means), so that ``r + e`` is what the backbone would have computed; the separator has the backbone's
-    width and kind of messages. Graphs are not changed, so edge attributes are kept; both networks use them.
+    width and kind of messages; the averages of BatchNorm follow in both turns. Graphs are not changed, so edge
+    attributes are kept; both networks use them.
     """
 
     about = About(
@@ -92,6 +93,10 @@ class GREA(Method):
         now = epoch % (self.separator_epochs + self.predictor_epochs) < self.separator_epochs
         model.separator.requires_grad_(now)
         model.backbone.requires_grad_(not now)
+
+    def end(self, model: nn.Module) -> None:
+        """Leave nothing frozen behind."""
+        model.requires_grad_(True)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         model = _rationale(model)

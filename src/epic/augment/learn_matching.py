@@ -84,6 +84,8 @@ def train_matching(
                     line["loss"] += float(loss.detach()) / anchors.numel()
                     line["ordered"] += float((gap < 0).sum()) / anchors.numel()
                 optimizer.step()
+            if line["loss"] != line["loss"]:
+                raise FloatingPointError("the loss of the matching network became NaN: try a smaller learning_rate")
             line["judged"] = line["loss"]
             anchor = anchors[-SETTLE:]
             _settle(network, known, anchor, *triplets.draw(anchor, generator))

@@ -74,8 +74,9 @@ def attended(h: Tensor, parts: list[Block], back: Tensor) -> Tensor:
         one, two = h[part.index]
         score = one @ two.transpose(1, 2) / h.shape[1] ** 0.5
         hidden = [~r[:, None, :] for r in part.real]
-        to_two = score.masked_fill(hidden[1], -torch.inf).softmax(2)
-        to_one = score.transpose(1, 2).masked_fill(hidden[0], -torch.inf).softmax(2)
+        low = torch.finfo(score.dtype).min  # not -inf: a graph without nodes would make NaN of it
+        to_two = score.masked_fill(hidden[1], low).softmax(2).masked_fill(hidden[1], 0.0)
+        to_one = score.transpose(1, 2).masked_fill(hidden[0], low).softmax(2).masked_fill(hidden[0], 0.0)
         seen.append(torch.stack([to_two @ two, to_one @ one])[part.real])
     return torch.cat(seen).index_select(0, back)
 

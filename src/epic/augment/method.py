@@ -134,6 +134,9 @@ class Method:
         """Called by a training loop before each epoch."""
         self.set_epoch(epoch)
 
+    def end(self, model: nn.Module) -> None:
+        """Called by a training loop after the last epoch."""
+
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """The value to call ``backward`` on. A batch that did not go through this method yet goes first."""
         batch = self.ready(batch)
@@ -156,9 +159,10 @@ class Method:
 
     def expect(self, task: str, classes: int | None) -> None:
         """Say what labels are, where the caller knows it: batches need not show all classes."""
-        task_given, classes_given = self.task is not None, self.classes is not None
+        classes_given, task_given = self._given
         self.task = self.task if task_given else choose(task, TASKS, "task")
         self.classes = self.classes if classes_given else classes
+        self._given = (classes_given or classes is not None, True)
 
     @torch.no_grad()
     def __call__(self, batch: Graphs, seed: Seed = None) -> Batch:
@@ -182,7 +186,10 @@ class Method:
         count = round(self.ratio * len(plain)) if self.makes_graphs else 0
         if count == 0:
             return plain, 0
-        picked = _cycled(len(plain), count, generator).to(plain.ptr.device)
+        able = (plain.sizes > 0).nonzero()[:, 0]  # of a graph without nodes nothing can be made
+        if able.numel() == 0:
+            return plain, 0
+        picked = able[_cycled(able.numel(), count, generator).to(able.device)]
         made = self._made(plain, picked, generator)
         if made is None:
             return plain, 0
@@ -242,6 +249,8 @@ class Method:
         """Say which epoch begins, where workers start afresh each epoch and batches repeat; :meth:`loader` does it
         itself.
         """
+        if int(epoch) != self._epoch:
+            self._seen.clear()
         self._epoch = int(epoch)
 
     @torch.no_grad()
@@ -257,7 +266,9 @@ class Method:
 
     def criterion(self, output: Tensor, y: Tensor) -> Tensor:
         """The loss of outputs against float labels."""
-        return loss(output, y, self.task or task_by_look(y))
+        if self.task is None:  # mixed labels do not show what they are: 0.3 may be a probability or a value
+            raise InputError("what the labels are is not known here: call fit(train), or pass task=")
+        return loss(output, y, self.task)
 
     def settings(self) -> dict[str, Any]:
         """The arguments that make this method again."""
@@ -310,11 +321,12 @@ class Method:
 
     def _generator(self, packed: Pack) -> torch.Generator:
         """Seeded by what is in the batch and how often this batch was seen: the same in one process or in many."""
-        content = digest(packed.ptr, packed.edge_index[1], packed.y)
+        content = digest(packed.ptr, packed.edge_index[1], packed.y, packed.x)
         if len(self._seen) > 100_000:  # shuffled batches hardly ever come again
             self._seen.clear()
-        # In one process a batch counts its own epochs; in workers that start afresh, set_epoch does.
-        turn = max(self._seen[content], self._epoch)
+        # In workers that start afresh, set_epoch tells epochs apart; in those that live on, a batch counts how often it
+        # came: the sum is the same.
+        turn = self._epoch + self._seen[content]
         self._seen[content] += 1
         return derived(self._seed, content, turn)
 
@@ -323,6 +335,8 @@ class AugmentedLoader(DataLoader):
     """Torch's DataLoader over graphs, with augmented batches; every pass over it is a new epoch."""
 
     def __init__(self, augment: Method, dataset: Any, batch_size: int, **options: Any) -> None:
+        # Here and not first in a worker, whose findings would stay there.
+        augment._labelled(pack([dataset[i] for i in range(min(batch_size, len(dataset)))]))
         super().__init__(dataset, batch_size, collate_fn=augment, **options)
         self._augment, self._passes = augment, 0
 

@@ -42,7 +42,8 @@ def write_shards(
     numbers = [i for i, (name, _) in enumerate(planned) if name in missing]
     for outcome in execute(maker, numbers, workers=workers, ray=ray):
         if outcome.error is not None:
-            raise RuntimeError(f"shard {outcome.task} failed: {outcome.error}")
+            kind = InputError if outcome.error.startswith("InputError") else RuntimeError
+            raise kind(f"shard {outcome.task} failed: {outcome.error}")
         name, size = planned[outcome.task]
         write_bytes(folder / name, outcome.value)
         yield size

@@ -37,7 +37,9 @@ class Reliability:
         hot = F.one_hot(label, classes).to(chance.dtype)
         count = hot.sum(0)[:, None]
         # A class of which no graph is here stands for itself alone.
-        prototypes = torch.where(count > 0, hot.T @ chance / count.clamp_min(1), torch.eye(classes))
+        prototypes = torch.where(
+            count > 0, hot.T @ chance / count.clamp_min(1), torch.eye(classes, dtype=chance.dtype, device=chance.device)
+        )
         value = (chance * prototypes[label]).sum(1)
         return Reliability(classifier, prototypes, best_threshold(value, chance.argmax(1) == label))
 

@@ -37,6 +37,7 @@ class SMixup(Method):
     mixtures. An edge's attributes are averages by the weight that each edge brings to it. Integer categories have no
     average and are refused; other attributes are dropped. Degree features are mixed like any other, because degrees
     count edges and not their weights. Directed graphs need nothing special.
+    Self-loops may arise, as the formula has them.
     """
 
     about = About(

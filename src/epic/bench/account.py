@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from epic.bench.plan import TUNING_SEED, Plan, load_plan, names
-from epic.bench.store import Store, read_lines
+from epic.bench.store import Store
 from epic.errors import InputError
+from epic.train.config import default_settings
 
 ORDER = ("main", "molecules", "noise", "costs", "distance", "order", "sinkhorn", "blur", "curves", "lollipop")
 """Plans as they follow each other in a report; others come after."""
@@ -96,6 +97,10 @@ def _essence(plan: Plan) -> dict[str, Any]:
 
 def _what(config: dict[str, Any]) -> str:
     known = ("dataset", "backbone", "method", "assignment", "cost", "noise", "split_seed", "seed", "settings")
+    if "settings" in config:  # only what is not as usual
+        usual = default_settings(config["method"])
+        own = {k: v for k, v in config["settings"].items() if k not in usual or usual[k] != v}
+        config = {**config, "settings": own}
     shown = {k: config[k] for k in known if config.get(k) not in (None, {}, 0.0) or k == "seed"}
     if not isinstance(shown.get("cost", ""), str):
         del shown["cost"]
@@ -113,9 +118,7 @@ class Merged(Store):
                 raise InputError(f"there is no file {path}: run `epic reproduce` first, or name its results")
         super().__init__(paths[0])
         for path in map(Path, paths[1:]):
-            for record in read_lines(path):
-                if "error" not in record or record["key"] not in self._records:
-                    self._records[record["key"]] = record
+            self._read(path)
         if not self._records:
             raise InputError(f"{', '.join(map(str, paths))}: no results there yet")
 

@@ -21,12 +21,14 @@ def comparison(
     seeds: int = 3,
     tune: int = 3,
     epochs: int = 100,
+    data: str | None = None,
 ) -> Plan:
     """The plan of a comparison with plain training.
 
     Every split and seed gives all methods the same graphs and the same initial weights; every method tries ``tune``
     settings on the validation graphs of a split, plain training as many learning rates and dropouts, which the methods
-    then use too; and all take the same number of gradient steps.
+    then use too; and all take the same number of gradient steps. Splits are stratified, also where a dataset has an
+    official one: one split cannot tell chance from effect. ``data`` is the checksum of a dataset that is a file.
     """
     names = list(dict.fromkeys(["vanilla", *methods]))
     return Plan(
@@ -39,7 +41,7 @@ def comparison(
         seeds=seeds,
         tune=tune,
         plain=("learning_rate", "dropout"),
-        options={"epochs": epochs},
+        options={"epochs": epochs, "split": "stratified", **({} if data is None else {"data": data})},
     )
 
 
@@ -47,8 +49,8 @@ def comparison(
 class Line:
     """What is known of one method: mean score, difference to plain training, a sentence, and what it takes.
 
-    ``epoch`` is the time of an epoch as a multiple of plain training's, ``prepared`` the seconds spent before the
-    first one; ``settings`` are those chosen most often.
+    ``epoch`` is the time of an epoch as a multiple of plain training's, ``seconds`` that time, ``prepared`` the seconds
+    spent before the first one; ``settings`` are those chosen most often.
     """
 
     method: str
@@ -57,6 +59,7 @@ class Line:
     verdict: str
     runs: int
     epoch: float | None
+    seconds: float | None
     prepared: float | None
     settings: str
 
@@ -76,7 +79,7 @@ def lines(plan: Plan, store: Store, unit: str = "points") -> list[Line]:
         gap = gaps.get(entry.label) or paired(base, base, sizes[0], sizes[2])
         text = "what the others are compared with"
         if entry.label != "vanilla":
-            text = verdict(gap, corrected[entry.label], unit=unit)
+            text = verdict(gap, corrected[entry.label], 100.0 if unit == "points" else 1.0, unit)
         result.append(
             Line(
                 entry.label,
@@ -85,6 +88,7 @@ def lines(plan: Plan, store: Store, unit: str = "points") -> list[Line]:
                 text,
                 len(runs),
                 _slower(found[entry.label], found["vanilla"]),
+                float(np.median([r["seconds"] / r["epochs"] for r in runs])) if runs else None,
                 float(np.mean([r["prepared"] for r in runs])) if runs else None,
                 _usual(plan, entry, store),
             )

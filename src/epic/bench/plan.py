@@ -82,7 +82,9 @@ class Plan(BaseModel):
                 by_label.get(n) or Entry(label=n, method=choose(n, [*by_label, *METHODS], "method")) for n in names
             )
         if "epochs" in given:
-            given["options"] = {**self.options, "epochs": given.pop("epochs")}
+            epochs = given.pop("epochs")
+            changed = {"learning": {"epochs": epochs}} if self.kind == "distance" else {"epochs": epochs}
+            given["options"] = {**self.options, **changed}
         return self.model_copy(update=given)
 
     def quick(self) -> Plan:

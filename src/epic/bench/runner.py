@@ -14,6 +14,7 @@ from epic.bench.plan import TUNING_SEED, Plan
 from epic.bench.store import Store
 from epic.bench.task import Performer, Task
 from epic.scale import execute
+from epic.train.run import versions
 
 
 @dataclass(frozen=True)
@@ -42,21 +43,22 @@ def outlook(plan: Plan, store: Store, workers: int = 1) -> Outlook:
     total = max(plan.count(), len(known))
     times: dict[tuple[str, str], list[float]] = {}
     for record in store:
-        if "seconds_in_all" in record:
+        if "seconds_in_all" in record and "error" not in record:
             config = record["config"]
             for key in (_like(config), (config.get("dataset", ""), ""), ("", "")):
-                times.setdefault(key, []).append(record["seconds_in_all"])
+                times.setdefault(key, []).append(record["seconds_in_all"] / config.get("epochs", 1))
     if not times:
         return Outlook(total, len(done), failed, None)
 
     def guess(task: Task) -> float:
         for key in (_like(task.config), (task.config.get("dataset", ""), ""), ("", "")):
             if key in times:
-                return mean(times[key])
+                return mean(times[key]) * task.config.get("epochs", 1)
         return 0.0
 
     later = total - len(known)  # runs whose settings are not chosen yet
-    seconds = sum(map(guess, open_)) + later * mean(times[("", "")])
+    usual = mean(map(guess, known)) if known else 0.0
+    seconds = sum(map(guess, open_)) + later * usual
     return Outlook(total, len(done), failed, seconds / max(1, workers))
 
 
@@ -78,16 +80,16 @@ def carry_out(
     """
     end = None if budget is None else time.monotonic() + budget
     look = outlook(plan, store, workers)
-    feed = Feed(plan, store, [t for t in plan.tasks(store) if store.failed(t) is not None] if retry else [], end)
     with (
         store.writer() as writer,
         tqdm(total=look.total, initial=look.done, desc=plan.name, unit="run", disable=not progress) as bar,
     ):
+        feed = Feed(plan, store, [t for t in plan.tasks(store) if store.failed(t) is not None] if retry else [], end)
         for outcome in execute(perform, feed, workers=workers, ray=ray):
             task = outcome.task
             seconds = {"seconds_in_all": round(outcome.seconds, 2)}
             if outcome.error is None:
-                writer.add(task, {**outcome.value, **seconds})
+                writer.add(task, {**outcome.value, "versions": versions(), **seconds})
                 bar.update()
             else:
                 writer.add(task, {"error": outcome.error, **seconds})
@@ -104,9 +106,11 @@ class Feed:
 
     def __init__(self, plan: Plan, store: Store, first: list[Task], end: float | None) -> None:
         self.plan, self.store, self.end = plan, store, end
-        self.queue = deque([*first, *plan.ready(store)])
-        self.handed = {t.key for t in first}
+        self.retry = first
+        self.handed: set[str] = set()
         self.in_hand = 0
+        self.queue: deque[Task] = deque()
+        self._refill()
 
     def __iter__(self) -> Feed:
         return self
@@ -116,7 +120,7 @@ class Feed:
             raise StopIteration
         while self.queue:
             task = self.queue.popleft()
-            if task.key not in self.handed or (self.in_hand == 0 and self.store.get(task) is None):
+            if task.key not in self.handed:
                 self.handed.add(task.key)
                 self.in_hand += 1
                 return task
@@ -128,7 +132,10 @@ class Feed:
         """After a run that chooses settings, those that use them come next, before other groups begin."""
         self.in_hand -= 1
         if task.config.get("seed") == TUNING_SEED or not self.queue:
-            self.queue = deque(t for t in self.plan.ready(self.store) if t.key not in self.handed)
+            self._refill()
+
+    def _refill(self) -> None:
+        self.queue = deque(t for t in [*self.retry, *self.plan.ready(self.store)] if t.key not in self.handed)
 
 
 def _like(config: dict) -> tuple[str, str]:

@@ -26,7 +26,14 @@ class Store:
         if self.path.exists():
             if not self.path.is_file():
                 raise InputError(f"{self.path} is a folder: name a .jsonl file for results")
-            self._records = {r["key"]: r for r in read_lines(self.path)}
+            self._read(self.path)
+
+    def _read(self, path: Path) -> None:
+        """Take the records of a file: the last of a run goes, but a failure does not hide that it was done."""
+        for record in read_lines(path):
+            old = self._records.get(record["key"])
+            if "error" not in record or old is None or "error" in old:
+                self._records[record["key"]] = record
 
     def __len__(self) -> int:
         return len(self._records)
@@ -54,6 +61,7 @@ class Store:
                 raise InputError(
                     f"{self.path} is being written by another run: wait for it, or name another"
                 ) from error
+            self._read(self.path)  # another may have written since
             file.seek(0, os.SEEK_END)
             if file.tell():
                 file.seek(-1, os.SEEK_END)

@@ -48,7 +48,7 @@ def augment(
     from epic.errors import InputError, choose
     from epic.randomness import digest
     from epic.train.config import run_config
-    from epic.train.run import dataset_of, setup
+    from epic.train.run import dataset_of, file_digest, setup
 
     choose(part, ("train", "all"), "part")
     chosen = run_config(
@@ -72,7 +72,8 @@ def augment(
         "dataset": loaded.name,
         "data": digest(graphs.ptr, graphs.edge_index, graphs.x, graphs.edge_attr, graphs.y),
         "part": part,
-        "config": chosen.model_dump(exclude={"dataset"}),
+        "config": chosen.model_dump(exclude={"dataset", "cost"}),
+        "cost": None if cost is None else file_digest(cost),
     }
     make_folder(out)
     missing = begin(out, manifest)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import ConfigFile, DataFolder, DatasetName, Ray, listed, seconds_of
+from epic.cli.options import ConfigFile, DataFolder, DatasetName, Ray, listed, seconds_of, whole_path
 
 
 def compare(
@@ -45,17 +45,26 @@ def compare(
     from epic.bench.store import Store
     from epic.bench.task import Performer
     from epic.data import load
-    from epic.errors import InputError, choose
+    from epic.errors import choose
+    from epic.train.run import checksum
 
     names = [choose(n, METHODS, "method") for n in listed(methods)]
     limit = None if budget is None else seconds_of(budget)
     loaded = load(dataset, data)
-    if loaded.split is not None and splits > 1:
-        raise InputError(f"{loaded.name} has one official split: use --splits 1 --seeds 10")
-    plan = comparison(dataset, names, backbone=backbone, splits=splits, seeds=seeds, tune=tune, epochs=epochs)
+    plan = comparison(
+        whole_path(dataset),
+        names,
+        backbone=backbone,
+        splits=splits,
+        seeds=seeds,
+        tune=tune,
+        epochs=epochs,
+        # A file may change under the same name; runs of its old contents are not runs of its new ones.
+        data=checksum(loaded) if Path(dataset).exists() else None,
+    )
     store = Store(results)
     typer.echo(f"{loaded.name}: {outlook(plan, store, workers)}")
-    perform = Performer(results.parent / "costs", None if data is None else str(data))
+    perform = Performer(results.parent.resolve() / "costs", None if data is None else str(data.resolve()))
     whole = carry_out(
         plan,
         store,
@@ -82,11 +91,15 @@ def compare(
             else f"{percent * gap.low:+.2f} to {percent * gap.high:+.2f}",
             "-" if own or gap.p is None else f"{gap.p:.3f}",
             f"{line.runs}/{splits * seeds}",
-            "-" if line.epoch is None else f"{line.epoch:.2f}x",
+            "-" if line.epoch is None else f"{line.seconds:.2f} s, {line.epoch:.2f}x",
             line.settings,
             line.verdict,
         )
     Console(width=max(Console().width, 150)).print(table)
     typer.echo("Interval and p: corrected resampled t-test over splits; verdicts after Holm's correction over methods.")
+    failed = sum(store.failed(t) is not None for t in plan.tasks(store))
+    if failed:
+        typer.echo(f"{failed} runs failed (see {results}); --retry does them again.", err=True)
+        raise typer.Exit(1)
     if not whole:
         typer.echo("Stopped before the end: run the same command again to go on.")

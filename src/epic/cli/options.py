@@ -48,6 +48,8 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
     found = {}
     for key, value in values.items():
         name = choose(str(key).replace("-", "_"), known, f"option of epic {context.info_name} in {path}")
+        if isinstance(value, list) and not getattr(known[name], "multiple", False):
+            value = ",".join(map(str, value))
         if isinstance(value, dict):  # settings of a method may be written as a mapping
             value = [f"{k}={json.dumps(v)}" for k, v in value.items()]
         found[name] = value
@@ -105,6 +107,11 @@ def seconds_of(text: str) -> float:
     except ValueError as error:
         raise InputError(f"a time is written 45s, 30m or 2h, got {text!r}") from error
     return value * (unit or 1)
+
+
+def whole_path(dataset: str) -> str:
+    """A dataset that is a file or folder by its whole path: workers elsewhere have another working folder."""
+    return str(Path(dataset).resolve()) if Path(dataset).exists() else dataset
 
 
 def make_folder(path: Path) -> Path:

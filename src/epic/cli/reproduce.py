@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import ConfigFile, DataFolder, Ray, listed
+from epic.cli.options import ConfigFile, DataFolder, Ray, listed, whole_path
 
 
 def reproduce(
@@ -49,6 +49,7 @@ def reproduce(
     from epic.bench.store import Store
     from epic.bench.task import Performer
     from epic.cli.options import need_writable
+    from epic.data import load
 
     first = load_plan(plan)
     store = Store(results)
@@ -58,7 +59,7 @@ def reproduce(
         chosen = part.quick() if quick else part
         plans.append(
             chosen.narrowed(
-                datasets=None if datasets is None or not chosen.datasets else tuple(listed(datasets)),
+                datasets=None if datasets is None or not chosen.datasets else tuple(map(whole_path, listed(datasets))),
                 methods=None if methods is None or not chosen.entries else listed(methods),
                 backbones=None if backbones is None else tuple(listed(backbones)),
                 seeds=seeds,
@@ -66,7 +67,9 @@ def reproduce(
                 tune=tune,
             )
         )
-    perform = Performer(results.parent / "costs", None if data is None else str(data))
+    for name in {d for p in plans for d in p.datasets}:
+        load(name, data)  # a name that is wrong, or data that is not here, ends it before anything is written
+    perform = Performer(results.parent.resolve() / "costs", None if data is None else str(data.resolve()))
     for chosen in plans:
         typer.echo(f"{chosen.name}: {outlook(chosen, store, workers)}")
         if not dry:
@@ -84,3 +87,7 @@ def reproduce(
 
         write_report(store, plans, page)
         typer.echo(f"wrote {page}")
+        failed = sum(store.failed(t) is not None for p in plans for t in p.tasks(store))
+        if failed:
+            typer.echo(f"{failed} runs failed (the page says why); --retry does them again", err=True)
+            raise typer.Exit(1)

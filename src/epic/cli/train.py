@@ -63,9 +63,8 @@ def train(
     """
     from epic.checkpoint import identity
     from epic.cli.tensorboard import watcher
-    from epic.randomness import digest
     from epic.train.config import run_config
-    from epic.train.run import dataset_of
+    from epic.train.run import checksum, dataset_of, file_digest
     from epic.train.run import run as run_it
 
     settings = settings_of(set)
@@ -93,7 +92,7 @@ def train(
     for note in [n for n in loaded.notes if n != "degrees"][:6]:
         typer.echo(note, err=True)
     # Other settings or other data, another folder: nothing is overwritten.
-    what = identity(chosen.key, digest(loaded.graphs.ptr, loaded.graphs.edge_index, loaded.y))[:8]
+    what = identity(chosen.key, checksum(loaded), "" if cost is None else file_digest(cost))[:8]
     name = f"{loaded.name}-{method}-{backbone}-split{split_seed}-seed{seed}-{what}"
     folder = make_folder(out / name)
     chosen.save(folder / "config.yaml")

@@ -27,7 +27,7 @@ class Shards(PyGDataset):
     """
 
     def __init__(self, folder: str | Path, keep: int = 4, transform: Any = None) -> None:
-        self.folder = Path(folder)
+        self.folder, self.keep = Path(folder), keep
         self.manifest = read_manifest(self.folder)
         if missing := [n for n, _ in self.planned() if not (self.folder / n).exists()]:
             raise InputError(
@@ -58,7 +58,7 @@ class Shards(PyGDataset):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._read = lru_cache(4)(lambda name: read_graphs(self.folder / name, check=False)[0])
+        self._read = lru_cache(self.keep)(lambda name: read_graphs(self.folder / name, check=False)[0])
 
 
 def plan(count: int, shard: int) -> list[tuple[str, int]]:
@@ -93,6 +93,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         plan(found["count"], found["shard"])
     except FileNotFoundError as error:
         raise InputError(f"{folder} is no folder of shards: it has no {MANIFEST}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, ArithmeticError) as error:
         raise InputError(f"{path} is damaged ({error}): write the shards again") from error
     return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 import time
 import traceback
 from collections import deque
@@ -53,6 +55,15 @@ def _install(function: Callable[[Any], Any]) -> None:
     """Keep the function in a worker: what it carries (graphs, a model) is then sent once, not with every task."""
     global _installed
     _installed = function
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        # A killed harness cannot end its workers: they notice, and go too.
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _attempt_installed(task: Any) -> tuple[Any, str | None, float]:
@@ -89,8 +100,9 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int) ->
         running: dict[Future, tuple[Any, int]] = {}
         try:
             while True:
-                # A short queue: what has not been handed out is not lost when the pool breaks.
-                while len(running) < workers + 1:
+                # A short queue: what has not been handed out is not lost when the pool breaks. After that, suspects go
+                # alone, so that none is blamed for another's death.
+                while len(running) < (1 if any(deaths for _, deaths in [*again, *running.values()]) else workers + 1):
                     item = again.popleft() if again else following(tasks, bool(running))
                     if item is None:
                         break
@@ -102,8 +114,10 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int) ->
                     result = future.result()
                     yield Outcome(running.pop(future)[0], *result)
         except BrokenProcessPool:
-            for task, deaths in running.values():
-                if deaths == RETRIES:
+            for future, (task, deaths) in running.items():
+                if future.done() and future.exception() is None:
+                    yield Outcome(task, *future.result())
+                elif deaths == RETRIES:
                     yield Outcome(task, None, f"its process died {deaths + 1} times", 0.0)
                 else:
                     again.append((task, deaths + 1))

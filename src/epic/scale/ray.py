@@ -23,7 +23,7 @@ def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -
     if mine:
         _knock(address)
         try:
-            ray.init(None if address == "local" else address, log_to_driver=False, logging_level="error")
+            ray.init(address, log_to_driver=False, logging_level="error")
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise InputError(f"cannot reach the Ray cluster {address!r} ({error}): start one, or use local") from error
     try:
@@ -31,8 +31,8 @@ def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -
         call = ray.remote(num_cpus=1, max_retries=RETRIES, runtime_env=threads)(attempt)
         shared = ray.put(function)  # what it carries (graphs, a model) is sent to a node once
         running: dict[Any, Any] = {}
-        room = max(1, AHEAD * int(ray.cluster_resources().get("CPU", 1)))
         while True:
+            room = max(1, AHEAD * int(ray.cluster_resources().get("CPU", 1)))  # nodes come and go
             while len(running) < room and (item := following(tasks, bool(running))) is not None:
                 running[call.remote(shared, item[0])] = item[0]
             if not running:

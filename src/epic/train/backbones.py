@@ -34,6 +34,8 @@ class Form:
     def __post_init__(self) -> None:
         choose(self.conv, BACKBONES, "backbone")
         choose(self.pool, POOLS, "pool")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
         for name in ("width", "layers", "head_layers"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")

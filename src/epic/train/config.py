@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -18,6 +18,9 @@ from epic.errors import InputError, choose
 from epic.layers import BACKBONES
 from epic.train.backbones import Form
 from epic.train.loop import Training
+
+RECIPE = 1
+"""Raised when results of the same config change on purpose, so that old ones are not taken for new."""
 
 
 class CostConfig(BaseModel):
@@ -48,7 +51,8 @@ class RunConfig(BaseModel):
 
     ``settings`` are arguments of the method's class; ``fit_epochs`` is how long a method that learns does so (None: as
     it is by default); ``form`` changes the backbone (pool, dropout, width, layers); ``batch`` None is 128, or 32 for
-    molecules; ``noise`` corrupts that share of training and validation labels.
+    molecules; ``noise`` corrupts that share of training and validation labels; ``split`` official is the dataset's own
+    where it has one; ``data`` is a checksum that the dataset must have.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -67,9 +71,12 @@ class RunConfig(BaseModel):
     decay_every: int = Field(0, ge=0)
     patience: int = Field(0, ge=0)
     noise: float = Field(0.0, ge=0, le=1)
+    split: Literal["official", "stratified"] = "official"
     split_seed: int = 0
     seed: int = 0
     cost: CostConfig = CostConfig()
+    data: str | None = None
+    recipe: int = RECIPE
 
     @field_validator("method")
     @classmethod
@@ -86,10 +93,13 @@ class RunConfig(BaseModel):
         takes = [n for n in inspect.signature(method_class(self.method)).parameters if n not in ("cost", "seed")]
         for name in self.settings:
             choose(name, takes, f"setting of {self.method}")
-        method_class(self.method)(**self.settings)  # it refuses values that it cannot use
         for name in self.form:
             choose(name, Form.__dataclass_fields__, "option of the backbone")
-        Form(**self.form)
+        try:
+            method_class(self.method)(**self.settings)  # it refuses values that it cannot use
+            Form(**self.form)
+        except TypeError as error:
+            raise InputError(f"a value of {self.settings or self.form} has the wrong type ({error})") from error
         self.cost.learning(self.seed)
         return self
 
@@ -109,8 +119,18 @@ class RunConfig(BaseModel):
         path.write_text(yaml.safe_dump(self.model_dump(), sort_keys=False))
 
 
+def default_settings(method: str) -> dict[str, Any]:
+    """What a method does unless told otherwise: a changed default is then another run."""
+    takes = inspect.signature(method_class(method)).parameters
+    known = ("cost", "seed", "classes", "degree_features", "task")
+    return {n: p.default for n, p in takes.items() if n not in known}
+
+
 def run_config(**values: Any) -> RunConfig:
-    """A checked config, or an error that says which value is wrong and why."""
+    """A checked config with all settings of the method spelled out, or an error that says what is wrong and why."""
+    method = values.get("method", "vanilla")
+    if method in METHODS:
+        values = {**values, "settings": {**default_settings(method), **values.get("settings", {})}}
     try:
         return RunConfig(**values)
     except ValidationError as error:

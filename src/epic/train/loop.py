@@ -127,7 +127,9 @@ def train(
         model = backbone_for(sample, dataset.outputs, backbone, options.seed)
     model = method.model(model).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
-    content = digest(graphs.ptr, graphs.edge_index, graphs.y, split.train, split.validation, split.test)
+    content = digest(
+        graphs.ptr, graphs.edge_index, graphs.x, graphs.edge_attr, graphs.y, split.train, split.validation, split.test
+    )
     name = identity([asdict(options), repr(model), repr(method)], content)
     state = Checkpoint(model, optimizer, name, lambda e: -e["validation"], checkpoint)
     steps = Steps(parts["train"], method, options)
@@ -161,6 +163,7 @@ def train(
                 watch(line)
             bar.set_postfix_str(f"loss {mean:.3f}, validation {scores['validation']:.3f}", refresh=False)
             bar.update()
+    method.end(model)
     best = state.best_epoch()
     lines = state.history
     state.finish()
@@ -194,7 +197,7 @@ def _epoch(
         total += value.detach()
     mean = float(total) / count
     if mean != mean:
-        raise FloatingPointError("the training loss became NaN: try a smaller learning rate")
+        raise InputError("the training loss became NaN: try a smaller learning rate")
     return mean
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import inspect
 import platform
 import time
@@ -20,16 +21,20 @@ from epic.augment.method import Method
 from epic.checkpoint import identity
 from epic.cost.base import Cost
 from epic.cost.learned import LearnedCost
+from epic.cost.learning import Learning
 from epic.data import load
 from epic.data.dataset import Dataset
 from epic.data.noise import corrupt
 from epic.data.splits import Split, split_of
 from epic.errors import InputError
+from epic.files import write_tensors
 from epic.packing import pack
 from epic.randomness import digest
 from epic.train.backbones import backbone_for
 from epic.train.config import CostConfig, RunConfig
 from epic.train.loop import train, with_features
+
+MODEL_FORM = "epic-model/1"
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,9 @@ def setup(
 def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Dataset, Split]:
     """Graphs with features and noisy labels, and their split."""
     dataset = load(config.dataset, data)
-    split = split_of(dataset.y, dataset.split, config.split_seed)
+    if config.data is not None and config.data != checksum(dataset):
+        raise InputError(f"{config.dataset} is not what it was when this was planned: start anew")
+    split = split_of(dataset.y, dataset.split if config.split == "official" else None, config.split_seed)
     graphs = with_features(dataset.graphs, split.train)
     notes = dataset.notes if dataset.graphs.x is not None else (*dataset.notes, "degrees")
     if config.noise:
@@ -103,7 +110,8 @@ def cost_of(
     if config.file is not None:
         return Cost.load(config.file)
     content = [digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y) for g in (training, held)]
-    path = folder / f"cost-{identity([config.model_dump(), seed], *content)[:16]}.safetensors"
+    how = [config.backbone, asdict(Learning(**config.learning(seed)))]
+    path = folder / f"cost-{identity(how, *content)[:16]}.safetensors"
     with _locked(path.with_suffix(".lock")):  # several processes may want it at once
         if path.exists():
             return LearnedCost.load(path)
@@ -140,6 +148,9 @@ def run(
     options = config.training(128 if graphs.x.is_floating_point() else 32)
     sample = pack(method.plain(graphs.select(split.train)), check=False)
     model = backbone_for(sample, dataset.outputs, config.backbone, config.seed, **config.form)
+    if sample.x is not None and sample.x.shape[1:] != graphs.x.shape[1:]:
+        # One more input column (EPIC's indicator) would shift all that is drawn after it: begin as all methods begin.
+        begin_alike(model, backbone_for(graphs, dataset.outputs, config.backbone, config.seed, **config.form))
     result = train(
         dataset,
         split,
@@ -153,6 +164,10 @@ def run(
         progress=progress,
         watch=watch,
     )
+    if folder is not None:
+        write_tensors(
+            folder / "model.safetensors", model.state_dict(), {"format": MODEL_FORM, "config": config.model_dump()}
+        )
     settings = {k: v for k, v in method.settings().items() if k != "seed"}
     return {
         "key": config.key,
@@ -164,9 +179,30 @@ def run(
         **{k: v for k, v in asdict(result).items() if k != "history"},
         "prepared": ready.prepared,
         "history": {k: [line[k] for line in result.history] for k in ("loss", "validation", "test")},
-        "data": digest(graphs.ptr, graphs.edge_index, graphs.x, graphs.y),
-        "versions": versions(),
+        "data": checksum(dataset),
     }
+
+
+def begin_alike(model: torch.nn.Module, plain: torch.nn.Module) -> None:
+    """Give a model the initial weights of one with fewer input columns, as far as that has them."""
+    weights = plain.state_dict()
+    with torch.no_grad():
+        for name, value in model.state_dict().items():
+            value[tuple(slice(n) for n in weights[name].shape)] = weights[name]
+
+
+def checksum(dataset: Dataset) -> str:
+    """A fingerprint of the graphs and labels."""
+    g = dataset.graphs
+    return digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y)
+
+
+def file_digest(path: str | Path) -> str:
+    """A fingerprint of a file's bytes."""
+    try:
+        return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
+    except OSError as error:
+        raise InputError(f"there is no file {path}") from error
 
 
 def versions() -> dict[str, str]:
