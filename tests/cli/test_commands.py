@@ -127,6 +127,12 @@ def test_a_config_file_gives_options_and_the_command_line_goes_before_it(small, 
     resolved = yaml.safe_load((folder / "config.yaml").read_text())
     assert (resolved["method"], resolved["settings"]["p"], resolved["epochs"]) == ("drop_edge", 0.4, 2)
     assert (folder / "model.safetensors").exists()
+    before = json.loads((folder / "result.json").read_text())
+    again = epic("train", "--config", str(folder / "config.yaml"), "--out", str(tmp_path / "again"))
+    assert again.returncode == 0, again.stderr
+    (twin,) = (tmp_path / "again").iterdir()
+    assert twin.name == folder.name, "the resolved config gives the same run"
+    assert json.loads((twin / "result.json").read_text())["history"] == before["history"]
     assert list((folder / "tensorboard").iterdir())
     (tmp_path / "c.yaml").write_text("dataset: MUTAG\nepoch: 1\n")
     run = epic("train", "--config", str(tmp_path / "c.yaml"))

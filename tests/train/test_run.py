@@ -104,9 +104,9 @@ def test_the_indicator_does_not_change_the_first_weights(tmp_path):
 
 def test_a_file_that_has_changed_is_noticed(small):
     dataset, _ = dataset_of(run_config(dataset=small))
-    dataset_of(run_config(dataset=small, data=checksum(load(small))))
+    dataset_of(run_config(dataset=small, checksum=checksum(load(small))))
     with pytest.raises(InputError, match="is not what it was"):
-        dataset_of(run_config(dataset=small, data="other"))
+        dataset_of(run_config(dataset=small, checksum="other"))
     assert len(dataset) == 60
 
 

@@ -60,7 +60,7 @@ def compare(
         tune=tune,
         epochs=epochs,
         # A file may change under the same name; runs of its old contents are not runs of its new ones.
-        data=checksum(loaded) if Path(dataset).exists() else None,
+        checksum=checksum(loaded) if Path(dataset).exists() else None,
     )
     store = Store(results)
     typer.echo(f"{loaded.name}: {outlook(plan, store, workers)}")

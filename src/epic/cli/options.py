@@ -46,6 +46,8 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
         raise InputError(f"the config {path} must hold lines such as `epochs: 50`")
     known = {p.name: p for p in context.command.params if p.name not in (None, "config")}
     found = {}
+    if "recipe" in values and "set" in known:
+        values = _of_a_run(values)
     for key, value in values.items():
         name = choose(str(key).replace("-", "_"), known, f"option of epic {context.info_name} in {path}")
         if isinstance(value, list) and not getattr(known[name], "multiple", False):
@@ -55,6 +57,15 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
         found[name] = value
     context.default_map = {**(context.default_map or {}), **found}
     return path
+
+
+def _of_a_run(values: dict[str, Any]) -> dict[str, Any]:
+    """The resolved config that lies beside a result, in the words of the command line."""
+    rest = {k: v for k, v in values.items() if k not in ("recipe", "checksum") and v is not None}
+    rest["set"] = rest.pop("settings", {})
+    learn = dict(rest.pop("cost", {}))
+    rest |= {"cost": learn.pop("file", None), "learn": learn}
+    return {k: v for k, v in rest.items() if v not in (None, {})}
 
 
 ConfigFile = Annotated[
@@ -68,7 +79,7 @@ ConfigFile = Annotated[
 ]
 
 
-def settings_of(pairs: list[str] | None) -> dict[str, Any]:
+def settings_of(pairs: list[str] | None, option: str = "--set") -> dict[str, Any]:
     """``["p=0.3", "mode=zero"]`` as a mapping; values are read as JSON where they can be."""
     from epic.errors import InputError
 
@@ -76,7 +87,7 @@ def settings_of(pairs: list[str] | None) -> dict[str, Any]:
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
         if not equals or not name:
-            raise InputError(f"--set takes NAME=VALUE, got {pair!r}")
+            raise InputError(f"{option} takes NAME=VALUE, got {pair!r}")
         try:
             found[name.replace("-", "_")] = json.loads(value)
         except ValueError:

@@ -29,7 +29,18 @@ def train(
     ] = None,
     backbone: Annotated[str, typer.Option(help="gin or gcn.")] = "gin",
     pool: Annotated[str | None, typer.Option(help="sum or mean (default: sum; mean for molecules).")] = None,
+    form: Annotated[
+        list[str] | None,
+        typer.Option(help="Change of the backbone, as NAME=VALUE: width, layers, dropout, pool, head_layers, ..."),
+    ] = None,
     cost: Annotated[Path | None, typer.Option(help="A cost from `epic fit`; without it, one is learned first.")] = None,
+    learn: Annotated[
+        list[str] | None,
+        typer.Option(help="How EPIC's cost is learned, as NAME=VALUE: epochs, assignment, sinkhorn (k), backbone."),
+    ] = None,
+    fit_epochs: Annotated[
+        int | None, typer.Option(help="Epochs of what a method other than EPIC learns first.", min=1)
+    ] = None,
     ratio: Annotated[float | None, typer.Option(help="Augmented graphs for each original.", min=0)] = None,
     indicator: Annotated[
         bool, typer.Option("--indicator", help="Append EPIC's 'is augmented' node feature, as the paper does.")
@@ -40,6 +51,9 @@ def train(
     epochs: Annotated[int, typer.Option(help="Epochs at most.", min=1)] = 100,
     batch: Annotated[int | None, typer.Option(help="Graphs in a batch (128; for molecules 32).", min=1)] = None,
     learning_rate: Annotated[float, typer.Option(help="Adam's learning rate.")] = 1e-3,
+    weight_decay: Annotated[float, typer.Option(help="Adam's weight decay.", min=0)] = 0.0,
+    decay: Annotated[float, typer.Option(help="Factor of the learning rate every --decay-every epochs.")] = 0.5,
+    decay_every: Annotated[int, typer.Option(help="0: the learning rate stays.", min=0)] = 0,
     patience: Annotated[
         int, typer.Option(help="Epochs without a better validation score to stop after; 0: never.")
     ] = 0,
@@ -49,6 +63,9 @@ def train(
     data: DataFolder = None,
     seed: Seed = 0,
     split_seed: SplitSeed = 0,
+    split: Annotated[
+        str, typer.Option(help="official: the dataset's own where it has one; stratified: 70/10/20 in any case.")
+    ] = "official",
     device: Device = "cpu",
 ) -> None:
     """Train and evaluate one classifier, with or without augmentation.
@@ -77,15 +94,20 @@ def train(
         method=method,
         settings=settings,
         backbone=backbone,
-        form={} if pool is None else {"pool": pool},
+        fit_epochs=fit_epochs,
+        form={**settings_of(form, "--form"), **({} if pool is None else {"pool": pool})},
         epochs=epochs,
         batch=batch,
         learning_rate=learning_rate,
+        weight_decay=weight_decay,
+        decay=decay,
+        decay_every=decay_every,
         patience=patience,
         noise=noise,
+        split=split,
         split_seed=split_seed,
         seed=seed,
-        cost={"file": None if cost is None else str(cost)},
+        cost={**settings_of(learn, "--learn"), "file": None if cost is None else str(cost)},
     )
     check_device(device)
     loaded, _ = dataset_of(chosen, data)

@@ -52,7 +52,7 @@ class RunConfig(BaseModel):
     ``settings`` are arguments of the method's class; ``fit_epochs`` is how long a method that learns does so (None: as
     it is by default); ``form`` changes the backbone (pool, dropout, width, layers); ``batch`` None is 128, or 32 for
     molecules; ``noise`` corrupts that share of training and validation labels; ``split`` official is the dataset's own
-    where it has one; ``data`` is a checksum that the dataset must have.
+    where it has one; ``checksum`` is the one that the dataset must have.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -75,7 +75,7 @@ class RunConfig(BaseModel):
     split_seed: int = 0
     seed: int = 0
     cost: CostConfig = CostConfig()
-    data: str | None = None
+    checksum: str | None = None
     recipe: int = RECIPE
 
     @field_validator("method")
