@@ -8,7 +8,10 @@ from epic import EPIC, InputError, UnitCost
 from epic.augment.offline import ShardMaker, check_shard, write_shards
 from epic.data import Shards, load, lollipop
 from epic.data.shards import begin, plan
+from epic.data.splits import split_of
 from epic.packing import pack
+from epic.train import Training
+from epic.train import train as run_training
 
 
 @pytest.fixture
@@ -71,3 +74,14 @@ def test_a_folder_of_something_else_is_refused(tmp_path, train):
         Shards(tmp_path / "a")
     with pytest.raises(InputError, match="multiple of 256, got 100"):
         check_shard(100)
+
+
+def test_augmented_graphs_are_a_dataset_to_train_on(tmp_path, train):
+    """Soft labels are classes still, and not tasks or values."""
+    written(tmp_path / "a", train, count=256)
+    dataset = load(tmp_path / "a")
+    assert (dataset.task, dataset.outputs) == ("classes", 4)
+    split = split_of(dataset.y, None)
+    assert len(split.test) > 40
+    result = run_training(dataset, split, options=Training(epochs=2, batch=64), progress=False)
+    assert 0 <= result.test <= 1

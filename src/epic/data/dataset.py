@@ -9,13 +9,14 @@ from torch import Tensor
 
 from epic.data.splits import Split
 from epic.errors import InputError
+from epic.losses import task_by_look
 from epic.pack import Pack, matrix
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """``task`` is ``classes`` (``y`` holds class indices), ``binary`` (0/1 tasks, NaN where missing) or ``values``
-    (real targets).
+    """``task`` is ``classes`` (``y`` holds class indices, or rows of shares), ``binary`` (0/1 tasks, NaN where missing)
+    or ``values`` (real targets).
 
     ``notes`` tell what a reader had to leave out or change.
     """
@@ -35,7 +36,8 @@ class Dataset:
     @property
     def outputs(self) -> int:
         """Numbers that a model has to give for each graph."""
-        return int(self.y.max()) + 1 if self.task == "classes" else matrix(self.y).shape[1]
+        rows = matrix(self.y)
+        return int(rows.max()) + 1 if self.task == "classes" and rows.shape[1] == 1 else rows.shape[1]
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -43,14 +45,12 @@ class Dataset:
 
 def task_of(y: Tensor, name: str) -> str:
     """What labels are, by their look; refuse those that leave nothing to learn."""
+    task = task_by_look(y)
     rows = matrix(y)
-    if not y.is_floating_point():
-        if y.dim() == 1 and y.unique().numel() < 2:
-            raise InputError(f"{name} has one class only ({int(y[0])}): there is nothing to tell apart")
-        return "classes" if y.dim() == 1 else "binary"
-    known = rows[~torch.isnan(rows)]
-    if bool(((known == 0) | (known == 1)).all()):
-        if known.unique().numel() < 2:
-            raise InputError(f"{name} has one class only ({float(known[0]):g}): there is nothing to tell apart")
-        return "binary"
-    return "values"
+    known = rows[~torch.isnan(rows)] if rows.is_floating_point() else rows
+    if task == "classes" and rows.shape[1] > 1:
+        known = rows.argmax(1)
+    if task != "values" and known.unique().numel() < 2:
+        only = f" ({float(known.flatten()[0]):g})" if known.numel() else ""
+        raise InputError(f"{name} has one class only{only}: there is nothing to tell apart")
+    return task

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from epic.errors import InputError
+from epic.losses import task_by_look
 from epic.pack import matrix
 from epic.randomness import derived
 
@@ -44,6 +45,8 @@ def split_of(y: Tensor, official: Split | None, seed: int = 0) -> Split:
         return official
     if y.is_floating_point():
         flat = matrix(y)
+        if task_by_look(y) == "classes":
+            return stratified_split(flat.argmax(1), seed=seed)
         single = flat.shape[1] == 1 and bool(((flat == 0) | (flat == 1)).all())
         y = flat[:, 0].long() if single else torch.zeros(len(flat), dtype=torch.long)
     return stratified_split(y if y.dim() == 1 else y[:, 0], seed=seed)

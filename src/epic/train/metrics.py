@@ -21,12 +21,13 @@ def score(output: Tensor, y: Tensor, task: str) -> float:
 
 
 def accuracy(output: Tensor, y: Tensor) -> float:
-    """Share of graphs whose largest output is their class.
+    """Share of graphs whose largest output is their class, or the largest of their soft labels.
 
     >>> accuracy(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([0, 0]))
     0.5
     """
-    return float((output.argmax(1) == y).double().mean())
+    truth = y.argmax(1) if y.dim() == 2 and y.shape[1] > 1 else y.reshape(-1)
+    return float((output.argmax(1) == truth).double().mean())
 
 
 def roc_auc(output: Tensor, y: Tensor) -> float:
