@@ -113,6 +113,17 @@ def test_separator_and_predictor_learn_in_turns():
         assert moved == ({"separator"} if epoch in (0, 4) else {"backbone"}), epoch
 
 
+def test_turns_last_as_long_as_asked():
+    method = GREA(separator_epochs=2, predictor_epochs=1, seed=0)
+    model = built(graphs(), method)
+    turns = []
+    for epoch in range(7):
+        method.begin_epoch(model, epoch)
+        turns.append({n.split(".")[0] for n, p in model.named_parameters() if p.requires_grad})
+    separator, backbone = {"separator"}, {"backbone"}
+    assert turns == [separator, separator, backbone] * 2 + [separator]
+
+
 def test_gates_follow_gamma():
     """With the other losses they need not reach it; these are the same in both runs."""
     found = graphs(x="onehot")

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -105,6 +106,19 @@ def test_shares_are_those_of_beta():
     many = IfMixup(seed=0, classes=3).make(packed, torch.tensor([0]).repeat(4000), torch.Generator().manual_seed(0))
     assert abs(float(many.y[:, 0].mean()) - 20 / 21) < 0.003
     assert torch.allclose(many.y.sum(1), torch.ones(4000))
+
+
+def test_any_other_graph_may_be_the_partner():
+    """A class for each graph, so that labels tell who met whom."""
+    packed = labelled(graphs(5, classes=5), classes=5)
+    method, found = IfMixup(1.0, classes=5), set()
+    for seed in range(60):
+        mixed = method.make(packed, torch.arange(5), torch.Generator().manual_seed(seed))
+        for g, label in enumerate(mixed.y):
+            others = set(label.nonzero()[:, 0].tolist()) - {g}
+            assert len(others) == 1, "a graph was mixed with itself"
+            found.add((g, *others))
+    assert found == set(permutations(range(5), 2))
 
 
 def test_missing_tasks_stay_missing():

@@ -176,6 +176,21 @@ def test_graphs_that_look_like_another_class_are_refused():
     assert all(edge_set(g) != edge_set(square(0)) for g in squares)
 
 
+@pytest.mark.parametrize("tries", [1, 2, 20])
+def test_a_refused_swap_is_drawn_anew_so_many_times(tries):
+    """Of a path 0-1-2 either edge may go. Where 0-1 does, the graph is refused: half of the swaps of each try."""
+    path = Data(x=torch.ones(3, 1), edge_index=both_ways((0, 1), (1, 2)), y=torch.tensor([0]))
+
+    def classifier(batch):
+        joined = [frozenset((0, 1)) in edge_set(g) for g in batch.to_data_list()]
+        return torch.tensor([[4.0, 0.0] if j else [0.0, 4.0] for j in joined])
+
+    method = MotifSwap(tries=tries, ratio=1, seed=0, classes=2, degree_features=False)
+    out = made(method.fit([path] * 400, classifier=classifier), [path] * 400)
+    changed = sum(edge_set(g) != edge_set(path) for g in out) / 400
+    assert abs(changed - (1 - 0.5**tries)) < 0.1  # standard deviation 0.025
+
+
 def test_labels_stay_and_graphs_keep_their_order():
     data = graphs(12, x="onehot", edge_width=None)
     for g, one in enumerate(data):
@@ -259,6 +274,29 @@ def test_a_share_of_each_class_is_held_out():
     learn, judge = hold_out(label, torch.Generator().manual_seed(0))
     assert sorted(torch.cat([learn, judge]).tolist()) == list(range(26))
     assert torch.bincount(label[judge], minlength=3).tolist() == [4, 1, 0]
+
+
+def test_its_own_classifier_is_judged_on_graphs_that_it_has_not_seen(monkeypatch):
+    data = graphs(30, x="onehot", edge_width=None)
+    for g, one in enumerate(data):
+        one.owner = torch.full((one.num_nodes,), g)
+    fit, of = Logistic.fit, Reliability.of
+    learned, judged = [], []
+
+    def noted_fit(describe, graphs, *more):
+        learned.extend(graphs.node["owner"].unique().tolist())
+        return fit(describe, graphs, *more)
+
+    def noted_of(classifier, graphs, *more):
+        judged.extend(graphs.node["owner"].unique().tolist())
+        return of(classifier, graphs, *more)
+
+    monkeypatch.setattr(Logistic, "fit", staticmethod(noted_fit))
+    monkeypatch.setattr(Reliability, "of", staticmethod(noted_of))
+    MotifSwap(seed=0).fit(data)
+    assert learned
+    assert judged
+    assert sorted(learned + judged) == list(range(30))  # none is in both
 
 
 def test_one_output_stands_for_two_classes():

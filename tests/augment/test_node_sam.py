@@ -139,11 +139,12 @@ def test_dense_graphs_do_not_thin_out_when_adjusted():
     assert after[1] / before < 0.93
 
 
-def test_halves_share_the_edges_at_random():
+@pytest.mark.parametrize("adjust", [False, True])
+def test_halves_share_the_edges_at_random(adjust):
     star = Data(edge_index=torch.tensor([[0] * 40, range(1, 41)]), x=torch.zeros(41, 1))
     star.edge_index = torch.cat([star.edge_index, star.edge_index.flip(0)], 1)
     packed = pack([star]).select(torch.zeros(200, dtype=torch.long))
-    c = draw_change(packed, True, torch.Generator().manual_seed(0))
+    c = draw_change(packed, adjust, torch.Generator().manual_seed(0))
     assert not (c.side == 2).any()  # no triangle, nothing to adjust
     assert abs(c.side.mean() - 0.5) < 0.03
     assert abs(c.flip.mean() - 0.5) < 0.2

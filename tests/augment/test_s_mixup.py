@@ -5,6 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import beta as beta_function
 
 from epic import InputError
 from epic.augment import SMixup
@@ -121,6 +122,17 @@ def test_labels_are_mixed_by_the_share_and_edges_of_the_first_stay():
             # M X2 keeps the mass of the other graph's features.
             want = share * own.x.sum(0) + (1 - share) * originals[1 - top].x.sum(0)
             assert torch.allclose(data.x.sum(0), want, atol=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1.0, 50.0])
+def test_shares_are_those_of_beta(alpha):
+    """The mean of max(b, 1 - b) is 0.5 plus the mean absolute deviation of Beta(alpha, alpha): 0.97, 0.75, 0.54."""
+    originals = graphs(2, nodes=3, x="onehot")
+    method = SMixup(alpha, width=8, layers=1, seed=0).fit(originals * 2, **QUICK)
+    packed = replace(pack(originals), y=torch.eye(2))
+    out = method.make(packed, torch.tensor([0, 1]).repeat(1000), torch.Generator().manual_seed(0))
+    mean = 0.5 + 4**-alpha / (alpha * beta_function(alpha, alpha))
+    assert abs(float(out.y.max(1).values.mean()) - mean) < 0.02  # standard deviation 0.003 at most
 
 
 def test_both_directions_of_an_edge_live_or_go_together():

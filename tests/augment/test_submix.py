@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -101,6 +103,17 @@ def test_regions_are_the_first_by_pagerank_paired_by_rank():
             theirs = [r[:k] for r in ranks[1 - g]]
             assert any([donors[v] for v in r] in theirs for r in mine)
     assert sizes == set(range(1, 8))  # up to ceil(0.6 * 11)
+
+
+def test_sizes_of_regions_are_even_up_to_p_of_the_smaller_graph():
+    """Rings of 20 and 25 nodes: 0.4 of 20 are 8, so that U(0, 8), rounded up, is any of 1 to 8 alike."""
+    rings = [both_ways([(v, (v + 1) % n) for v in range(n)], x=torch.full((n, 1), float(n))) for n in (20, 25)]
+    packed = replace(pack(rings), y=torch.eye(2))
+    out = SubMix(0.4).make(packed, torch.tensor([0, 1]).repeat(1000), torch.Generator().manual_seed(0))
+    new = out.x[:, 0] != out.sizes[out.graph_of_node]
+    sizes = torch.bincount(out.graph_of_node[new], minlength=2000).numpy()
+    assert set(sizes) == set(range(1, 9))
+    assert abs(np.mean(sizes) - 4.5) < 5 * np.sqrt((8**2 - 1) / 12 / len(sizes))  # five standard deviations
 
 
 def test_the_region_stays_within_the_component_of_the_root():

@@ -16,7 +16,7 @@ WRONG = 0.4
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for what the demo writes.")] = Path("demo"),
     graphs: Annotated[int, typer.Option(help="Lollipop graphs to learn from.", min=20)] = 600,
-    epochs: Annotated[int, typer.Option(help="Epochs of learning.", min=1)] = 40,
+    epochs: Annotated[int, typer.Option(help="Epochs of learning.", min=1)] = 15,
     runs: Annotated[int, typer.Option(help="Classifiers to train with and without augmentation.", min=0)] = 3,
     seed: Annotated[int, typer.Option(help="Seed of data and learning.")] = 0,
 ) -> None:
