@@ -107,7 +107,8 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int) ->
                     if item is None:
                         break
                     again.appendleft(item)  # submitting to a pool that has just broken fails: the task must not be lost
-                    running[pool.submit(_attempt_installed, item[0])] = again.popleft()
+                    future = pool.submit(_attempt_installed, item[0])
+                    running[future] = again.popleft()
                 if not running:
                     return
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
