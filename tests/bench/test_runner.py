@@ -31,6 +31,7 @@ def test_all_is_done_once_in_stages(tmp_path, calls, workers):
     assert len(list(calls.iterdir())) == plan().count(), "nothing is done twice"
 
 
+@pytest.mark.slow
 def test_the_pool_and_one_process_give_the_same_records(tmp_path, calls):
     stores = [Store(tmp_path / name) for name in ("a", "b")]
     for store, workers in zip(stores, (0, 2), strict=True):

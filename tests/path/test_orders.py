@@ -68,6 +68,7 @@ def exists_by_brute_force(path) -> bool:
     return bool(reachable)
 
 
+@pytest.mark.slow
 def test_connected_finds_an_order_exactly_where_one_exists():
     rng = np.random.default_rng(2)
     outcomes = {True: 0, False: 0}

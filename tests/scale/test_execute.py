@@ -12,6 +12,7 @@ from epic.scale import execute
 from tests.scale.tasks import die_once, half, kill_at_zero, threads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 def test_every_task_once_and_errors_are_outcomes(workers):
     outcomes = list(execute(half, [2, 3, 4, 0], workers=workers))
@@ -24,6 +25,7 @@ def test_every_task_once_and_errors_are_outcomes(workers):
     assert all(o.seconds >= 0 for o in found.values())
 
 
+@pytest.mark.slow
 def test_workers_have_one_thread_each():
     before = torch.get_num_threads()
     assert [o.value for o in execute(threads, [0, 1], workers=2)] == [1, 1]
