@@ -60,6 +60,7 @@ class MethodTester:
     mixes_features = False
 
     def method(self) -> Method:
+        """The method to test, made anew at each call: every subclass says which."""
         raise NotImplementedError
 
     def fitted(self, originals) -> Method:

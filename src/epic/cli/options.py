@@ -155,6 +155,6 @@ def check_device(device: str) -> None:
 
     try:
         torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError, NotImplementedError) as error:  # all three are torch's ways of saying so
         reason = str(error).splitlines()[0]
         raise InputError(f"cannot use the device {device!r} ({reason}): try cpu") from error
