@@ -5,6 +5,7 @@ from torch_geometric.data import Batch
 from torch_geometric.nn import GCNConv, GINEConv
 
 from epic.layers import Columns, Encoder, Layer
+from epic.messages import Routes
 from epic.packing import pack
 from tests.graphs import random_graph
 
@@ -17,6 +18,7 @@ def batch(edge_width):
 
 def test_gin_layer_equals_pygs():
     packed, data = batch(3)
+    routes = Routes(packed.edge_index, 10)
     layer = Layer("gin", 5, Columns("float", (3,))).eval()
     with torch.no_grad():
         layer.eps.fill_(0.3)
@@ -25,31 +27,33 @@ def test_gin_layer_equals_pygs():
     conv.eval()
     h = torch.randn(10, 5)
     expected = layer.norm(conv(h, data.edge_index, data.edge_attr))
-    assert torch.allclose(layer(h, packed.edge_index, packed.edge_attr), expected, atol=1e-5)
+    assert torch.allclose(layer(h, routes, packed.edge_attr), expected, atol=1e-5)
 
 
 def test_gcn_layer_equals_pygs():
     packed, data = batch(None)
+    routes = Routes(packed.edge_index, 10)
     layer = Layer("gcn", 5, None).eval()
     conv = GCNConv(5, 5)
     conv.lin.weight.data, conv.bias.data = layer.update.weight.data, torch.zeros(5)
     h = torch.randn(10, 5)
     with torch.no_grad():
         layer.update.bias.zero_()
-    assert torch.allclose(layer(h, packed.edge_index), layer.norm(conv(h, data.edge_index)), atol=1e-5)
+    assert torch.allclose(layer(h, routes), layer.norm(conv(h, data.edge_index)), atol=1e-5)
     weight = torch.rand(packed.edge_index.shape[1])
     expected = layer.norm(conv(h, data.edge_index, weight))
-    assert torch.allclose(layer(h, packed.edge_index, edge_weight=weight), expected, atol=1e-5)
+    assert torch.allclose(layer(h, routes, edge_weight=weight), expected, atol=1e-5)
 
 
 def test_a_weight_of_two_is_an_edge_twice():
     packed, _ = batch(None)
+    routes = Routes(packed.edge_index, 10)
     layer = Layer("gin", 5, None).eval()
     h = torch.randn(10, 5)
     twice = torch.cat([packed.edge_index, packed.edge_index[:, :3]], 1)
     weight = torch.ones(packed.edge_index.shape[1])
     weight[:3] = 2
-    assert torch.allclose(layer(h, twice), layer(h, packed.edge_index, edge_weight=weight), atol=1e-5)
+    assert torch.allclose(layer(h, Routes(twice, 10)), layer(h, routes, edge_weight=weight), atol=1e-5)
 
 
 def test_integer_columns_have_a_table_each():

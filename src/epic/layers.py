@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from epic.errors import InputError
+from epic.messages import Routes, collect, fetch, spread
 from epic.pack import matrix
 
 BACKBONES = ("gin", "gcn")
@@ -69,10 +70,11 @@ class Encoder(nn.Module):
         return self.table(torch.minimum(value.long() + self.first, self.last)).sum(1)
 
 
-def gcn_scale(edge_index: Tensor, nodes: int, edge_weight: Tensor | None, like: Tensor) -> Tensor:
+def gcn_scale(routes: Routes, edge_weight: Tensor | None, like: Tensor) -> Tensor:
     """GCN's normalisation ``[nodes, 1]``: one over the root of the weighted in-degree, self-loop included."""
-    weight = like.new_ones(edge_index.shape[1]) if edge_weight is None else edge_weight.to(like.dtype)
-    return (like.new_ones(nodes).index_add_(0, edge_index[1], weight)).rsqrt()[:, None]
+    if edge_weight is None:
+        return (routes.by_end.ptr.diff() + 1).to(like.dtype).rsqrt()[:, None]
+    return (collect(edge_weight.to(like.dtype)[:, None], routes.by_end) + 1).rsqrt()
 
 
 class Layer(nn.Module):
@@ -98,23 +100,38 @@ class Layer(nn.Module):
     def forward(
         self,
         h: Tensor,
-        edge_index: Tensor,
+        routes: Routes,
         edge_attr: Tensor | None = None,
         edge_weight: Tensor | None = None,
         scale: Tensor | None = None,
     ) -> Tensor:
         """New node vectors; ``scale`` is :func:`gcn_scale`, computed once for all layers."""
-        gcn = self.backbone == "gcn"
-        if gcn:
-            h = self.update(h)
-        message = h.index_select(0, edge_index[0])  # several times faster than h[index] on a CPU
-        if self.edges is not None and edge_attr is not None:
-            message = F.relu(message + self.edges(edge_attr, "edge_attr"))
+        if self.backbone == "gin":
+            return self.norm(self.update((1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight)))
+        h = self.update(h)
+        if scale is None:
+            scale = gcn_scale(routes, edge_weight, h)
+        if self.edges is None or edge_attr is None:
+            h = scale * h
+            return self.norm((h + self._gathered(h, routes, None, edge_weight)) * scale)
+        return self.norm((scale * h + self._gathered(h, routes, edge_attr, edge_weight, scale)) * scale)
+
+    def _gathered(
+        self,
+        h: Tensor,
+        routes: Routes,
+        edge_attr: Tensor | None,
+        edge_weight: Tensor | None,
+        scale: Tensor | None = None,
+    ) -> Tensor:
+        """Sum of the messages that reach each node; ``scale`` multiplies those that a node sends."""
+        if self.edges is None or edge_attr is None:
+            if edge_weight is None:
+                return spread(h, routes)
+            return collect(fetch(h, routes.by_start) * edge_weight[:, None], routes.by_end)
+        message = F.relu(fetch(h, routes.by_start) + self.edges(edge_attr, "edge_attr"))
         if edge_weight is not None:
             message = message * edge_weight[:, None]
-        if gcn:
-            if scale is None:
-                scale = gcn_scale(edge_index, h.shape[0], edge_weight, h)
-            message = message * scale.index_select(0, edge_index[0])
-            return self.norm((scale * h).index_add_(0, edge_index[1], message) * scale)
-        return self.norm(self.update(((1 + self.eps) * h).index_add_(0, edge_index[1], message)))
+        if scale is not None:
+            message = message * fetch(scale, routes.by_start)
+        return collect(message, routes.by_end)

@@ -13,6 +13,7 @@ from epic.augment.method import About, Method, need_share
 from epic.augment.training import need_parts
 from epic.errors import InputError
 from epic.layers import BACKBONES, Columns, Encoder, Layer, gcn_scale
+from epic.messages import Routes
 from epic.pack import Pack
 from epic.randomness import Seed, derived
 
@@ -153,9 +154,10 @@ class Separator(nn.Module):
         h = self.first(batch.x, "x")
         weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
-        scale = gcn_scale(batch.edge_index, h.shape[0], weight, h) if self.conv == "gcn" else None
+        routes = Routes(batch.edge_index, h.shape[0])
+        scale = gcn_scale(routes, weight, h) if self.conv == "gcn" else None
         for layer in self.layers:
-            h = F.relu(layer(h, batch.edge_index, attr, weight, scale))
+            h = F.relu(layer(h, routes, attr, weight, scale))
         return self.gate(h)
 
 

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from epic.errors import InputError, choose
 from epic.layers import BACKBONES, Columns, Encoder, Layer, gcn_scale
+from epic.messages import Routes
 from epic.pack import Pack
 
 
@@ -42,10 +43,11 @@ class CostNetwork(nn.Module):
         edge_attr = p.edge_attr
         if self.edges is not None and edge_attr is None:
             raise InputError("the graphs have no edge_attr, but the cost was learned on graphs that have")
-        scale = gcn_scale(p.edge_index, p.num_nodes, None, h) if self.backbone == "gcn" else None
+        routes = Routes(p.edge_index, p.num_nodes)
+        scale = gcn_scale(routes, None, h) if self.backbone == "gcn" else None
         outputs = []
         for layer in self.layers:
-            h = F.relu(layer(h, p.edge_index, edge_attr, None, scale), inplace=True)
+            h = F.relu(layer(h, routes, edge_attr, None, scale), inplace=True)
             outputs.append(h)
         embedding = torch.cat(outputs, dim=1)
         return embedding, F.softplus(self.price(embedding)).squeeze(1) + self.floor

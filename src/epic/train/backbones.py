@@ -13,6 +13,7 @@ from torch_geometric.data import Batch
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES
 from epic.errors import InputError, choose
 from epic.layers import BACKBONES, Columns, Encoder, Layer, gcn_scale
+from epic.messages import Groups, Routes, collect
 from epic.pack import Pack
 
 POOLS = ("sum", "mean")
@@ -75,9 +76,10 @@ class Backbone(nn.Module):
         h = self.encode(batch) if h is None else h
         weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
-        scale = gcn_scale(batch.edge_index, h.shape[0], weight, h) if self.form.conv == "gcn" else None
+        routes = Routes(batch.edge_index, h.shape[0])
+        scale = gcn_scale(routes, weight, h) if self.form.conv == "gcn" else None
         for index, layer in enumerate(self.layers):
-            h = layer(h, batch.edge_index, attr, weight, scale)
+            h = layer(h, routes, attr, weight, scale)
             if not self.form.between or index < len(self.layers) - 1:  # OGB's last layer has no ReLU
                 h = F.relu(h, inplace=True)
             if self.form.between:
@@ -86,10 +88,9 @@ class Backbone(nn.Module):
 
     def pool(self, h: Tensor, batch: Batch) -> Tensor:
         """Node vectors to one vector for each graph."""
-        total = h.new_zeros(batch.num_graphs, h.shape[1]).index_add_(0, batch.batch, h)
-        if self.form.pool == "sum":
-            return total
-        return total / torch.bincount(batch.batch, minlength=batch.num_graphs).clamp_min(1)[:, None]
+        groups = Groups(batch.batch, batch.num_graphs)
+        total = collect(h, groups)
+        return total if self.form.pool == "sum" else total / groups.ptr.diff().clamp_min(1)[:, None]
 
     def embed(self, batch: Batch, h: Tensor | None = None) -> Tensor:
         """One vector for each graph."""

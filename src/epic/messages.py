@@ -1,0 +1,129 @@
+"""Sums over edges, the innermost work of every network here.
+
+Edges are sorted once for all layers of a network; a sum over the edges of each node is then one run through memory
+(``embedding_bag``), several times faster on a CPU than adding edge by edge, and its gradient is such a sum too.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+class Routes:
+    """Edges of a batch of graphs, made ready for messages from ``edge_index[0]`` to ``edge_index[1]``."""
+
+    def __init__(self, edge_index: Tensor, nodes: int) -> None:
+        self.start, self.end, self.nodes = edge_index[0], edge_index[1], nodes
+
+    @cached_property
+    def by_end(self) -> Groups:
+        return Groups(self.end, self.nodes)
+
+    @cached_property
+    def by_start(self) -> Groups:
+        return Groups(self.start, self.nodes)
+
+    @cached_property
+    def inward(self) -> Tensor:
+        """Where edges start, sorted by where they end."""
+        return self.by_end.sorted(self.start)
+
+    @cached_property
+    def outward(self) -> Tensor:
+        """Where edges end, sorted by where they start."""
+        return self.by_start.sorted(self.end)
+
+    @cached_property
+    def back(self) -> Routes:
+        """The same edges the other way."""
+        other = Routes.__new__(Routes)
+        other.start, other.end, other.nodes = self.end, self.start, self.nodes
+        other.by_end, other.inward = self.by_start, self.outward
+        other.by_start, other.outward = self.by_end, self.inward
+        return other
+
+
+class Groups:
+    """Elements by the group that ``index`` puts them in: ``order`` sorts them (None: they are sorted), group g is then
+    at ``ptr[g]`` to ``ptr[g + 1]``.
+    """
+
+    def __init__(self, index: Tensor, count: int) -> None:
+        self.index = index
+        self.order = None if bool((index[1:] >= index[:-1]).all()) else _order(index, count)
+        self.ptr = index.new_zeros(count + 1)
+        torch.cumsum(torch.bincount(index, minlength=count), 0, out=self.ptr[1:])
+
+    @cached_property
+    def places(self) -> Tensor:
+        return torch.arange(self.index.numel(), device=self.index.device) if self.order is None else self.order
+
+    def sorted(self, value: Tensor) -> Tensor:
+        return value if self.order is None else value.index_select(0, self.order)
+
+
+def spread(h: Tensor, routes: Routes) -> Tensor:
+    """For every node, the sum of ``h`` over the nodes that send to it."""
+    return _Spread.apply(h, routes)
+
+
+def fetch(h: Tensor, groups: Groups) -> Tensor:
+    """For every element, ``h`` of its group."""
+    return _Fetch.apply(h, groups)
+
+
+def collect(value: Tensor, groups: Groups) -> Tensor:
+    """For every group, the sum of ``value`` over its elements."""
+    return _Collect.apply(value, groups)
+
+
+class _Spread(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, routes: Routes) -> Tensor:
+        ctx.routes = routes
+        return _bag(h, routes.inward, routes.by_end.ptr)
+
+    @staticmethod
+    def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor, None]:
+        return spread(grad[0], ctx.routes.back), None
+
+
+class _Fetch(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, groups: Groups) -> Tensor:
+        ctx.groups = groups
+        return h.index_select(0, groups.index)  # several times faster than h[index] on a CPU
+
+    @staticmethod
+    def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor, None]:
+        return collect(grad[0], ctx.groups), None
+
+
+class _Collect(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, groups: Groups) -> Tensor:
+        ctx.groups = groups
+        return _bag(value, groups.places, groups.ptr)
+
+    @staticmethod
+    def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor, None]:
+        return fetch(grad[0], ctx.groups), None
+
+
+def _bag(rows: Tensor, index: Tensor, ptr: Tensor) -> Tensor:
+    """Sums of ``rows[index[ptr[g] : ptr[g + 1]]]``, one for each g."""
+    if rows.shape[0] == 0:
+        return rows.new_zeros(ptr.numel() - 1, rows.shape[1])
+    return F.embedding_bag(index, rows.contiguous(), ptr, mode="sum", include_last_offset=True)
+
+
+def _order(index: Tensor, count: int) -> Tensor:
+    if index.device.type == "cpu" and count <= 2**16:  # 16 bits: numpy counts instead of comparing
+        return torch.from_numpy(np.argsort(index.numpy().astype(np.uint16), kind="stable"))
+    return torch.argsort(index, stable=True)
