@@ -6,6 +6,7 @@ i[v]``, so only the gain ``S[u, v] - d[u] - i[v]`` of a substitution matters, an
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,24 +61,35 @@ def assign_batch(
 def match_gains(gain: np.ndarray, rows: list[int], columns: list[int]) -> np.ndarray:
     """Best partner of each row of padded gains, or -1."""
     match = np.full(gain.shape[:2], -1, dtype=np.int64)
+    cells = []
     for p, (n, m) in enumerate(zip(rows, columns, strict=True)):
-        cell = gain[p, :n, :m]
-        if not np.isfinite(cell).all():
+        cells.append(gain[p, :n, :m])
+        if not np.isfinite(cells[-1]).all():
             raise InputError(f"the costs of pair {p} hold NaN or infinity: costs must be finite numbers")
-        u, v = match_gain(cell)
-        match[p, u] = v
+    pair, u, v = match_cells(cells)
+    match[pair, u] = v
     return match
 
 
-def match_gain(gain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns to match, given what each substitution costs more than a deletion and an insertion (negative: it
-    saves).
+def match_cells(gains: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What to substitute in each of many pairs: pair, row and column, given what each substitution costs more than a
+    deletion and an insertion (negative: it saves).
 
-    At a tie substitution is preferred: it keeps the two graphs more alike on the way.
+    At a tie substitution is preferred: it keeps the two graphs more alike on the way. Pairs are taken one at a time,
+    so that only one matrix need be there.
     """
-    u, v = linear_sum_assignment(np.minimum(gain, 0.0))
-    keep = gain[u, v] <= 0.0
-    return (u, v) if keep.all() else (u[keep], v[keep])
+    rows, columns, values = [], [], []
+    for gain in gains:
+        u, v = linear_sum_assignment(np.minimum(gain, 0.0))
+        rows.append(u)
+        columns.append(v)
+        values.append(gain[u, v])
+    if not rows:
+        none = np.zeros(0, dtype=np.int64)
+        return none, none, none
+    keep = np.concatenate(values) <= 0.0
+    pair = np.repeat(np.arange(len(rows)), [u.size for u in rows])
+    return pair[keep], np.concatenate(rows)[keep], np.concatenate(columns)[keep]
 
 
 def matched_distance(

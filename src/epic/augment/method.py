@@ -321,7 +321,8 @@ class Method:
 
     def _generator(self, packed: Pack) -> torch.Generator:
         """Seeded by what is in the batch and how often this batch was seen: the same in one process or in many."""
-        content = digest(packed.ptr, packed.edge_index[1], packed.y, packed.x)
+        # Features would take as long as all the rest, and two batches that differ in them alone are rare.
+        content = digest(packed.ptr, packed.edge_index[1], packed.y)
         if len(self._seen) > 100_000:  # shuffled batches hardly ever come again
             self._seen.clear()
         # In workers that start afresh, set_epoch tells epochs apart; in those that live on, a batch counts how often it

@@ -15,7 +15,7 @@ from torch import Tensor
 from typing_extensions import Self
 
 from epic.assignment.buckets import AREA, buckets, padded_index
-from epic.assignment.exact import match_gain
+from epic.assignment.exact import match_cells
 from epic.assignment.sinkhorn import sinkhorn
 from epic.cost.distances import Neighbors, distance_matrix, nearest
 from epic.cost.explain import Explanation, explain
@@ -285,17 +285,13 @@ class Cost(ABC):
         gain = self.gains(one, one if b is a else b.to("cpu").detach().finite())
         lists = (ptr_a[first], ptr_a[first + 1], ptr_b[second], ptr_b[second + 1])
         # The only loop over pairs in the library.
-        found = [
-            match_gain(gain(slice(u0, u1), slice(v0, v1)))
-            for u0, u1, v0, v1 in zip(*(t.tolist() for t in lists), strict=True)
-        ]
+        pair, u, v = match_cells(
+            gain(slice(u0, u1), slice(v0, v1)) for u0, u1, v0, v1 in zip(*(t.tolist() for t in lists), strict=True)
+        )
         source_ptr, target_ptr = offsets(rows), offsets(columns)
         partner, origin = np.full(source_ptr[-1], -1), np.full(target_ptr[-1], -1)
-        if found:
-            kept = np.array([u.size for u, _ in found])
-            u = np.concatenate([u for u, _ in found]) + np.repeat(source_ptr[:-1], kept)
-            v = np.concatenate([v for _, v in found]) + np.repeat(target_ptr[:-1], kept)
-            partner[u], origin[v] = v, u
+        u, v = u + source_ptr[pair], v + target_ptr[pair]
+        partner[u], origin[v] = v, u
         return Matches(
             ranges(ptr_a[first], rows), ranges(ptr_b[second], columns), source_ptr, target_ptr, partner, origin
         )
