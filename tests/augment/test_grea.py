@@ -178,7 +178,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_result(tmp_path):
     rest = run(GREA(seed=0), checkpoint=tmp_path / "c.ckpt")
     straight = run(GREA(seed=0))
     for a, b in zip(rest.history, straight.history, strict=True):
-        assert {**a, "seconds": 0} == {**b, "seconds": 0}
+        assert {k: v for k, v in a.items() if "seconds" not in k} == {k: v for k, v in b.items() if "seconds" not in k}
 
 
 def test_wrong_input_is_named():

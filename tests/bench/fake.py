@@ -38,6 +38,8 @@ class Fake:
             "test": score,
             "sizes": [70, 10, 20],
             "seconds": 2.0,
+            "made": 0 if config.get("method") == "vanilla" else 1000,
+            "making_seconds": 0.5 if config.get("method") == "vanilla" else 1.5,
             "epochs": 10,
             "prepared": 0.5,
         }

@@ -25,6 +25,7 @@ def test_a_method_that_helps_is_seen_and_one_that_does_nothing_is_not(tmp_path, 
     assert helps.verdict.startswith("helps: +")
     assert idle.verdict.startswith("no evidence that it helps")
     assert helps.epoch == pytest.approx(1.0)
+    assert (vanilla.graph, helps.graph) == (None, pytest.approx(1.0))
     scores = {
         m: np.array(
             [
@@ -34,7 +35,7 @@ def test_a_method_that_helps_is_seen_and_one_that_does_nothing_is_not(tmp_path, 
         )
         for m in ("vanilla", "drop_edge")
     }
-    expected = paired(scores["drop_edge"], scores["vanilla"], 70, 20)
+    expected = paired(100 * scores["drop_edge"], 100 * scores["vanilla"], 70, 20)
     assert helps.difference.difference == pytest.approx(expected.difference)
     assert helps.difference.p == pytest.approx(expected.p)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from epic.bench.plan import Entry, Group, Plan
-from epic.bench.statistics import Comparison, holm, paired, verdict
+from epic.bench.differences import differences
+from epic.bench.outcomes import Outcomes, outcomes
+from epic.bench.plan import Entry, Plan
+from epic.bench.statistics import Comparison
 from epic.bench.store import Store
 
 
@@ -49,86 +52,67 @@ def comparison(
 class Line:
     """What is known of one method: mean score, difference to plain training, a sentence, and what it takes.
 
-    ``epoch`` is the time of an epoch as a multiple of plain training's, ``seconds`` that time, ``prepared`` the seconds
-    spent before the first one; ``settings`` are those chosen most often.
+    Scores and differences are in points (``difference`` None: it is plain training itself). ``epoch`` is the time of
+    an epoch as a multiple of plain training's, ``seconds`` that time, ``graph`` the milliseconds that making one
+    augmented graph takes, ``prepared`` the seconds spent before the first epoch; ``settings`` are those chosen most
+    often.
     """
 
     method: str
     score: float | None
-    difference: Comparison
+    difference: Comparison | None
     verdict: str
     runs: int
     epoch: float | None
     seconds: float | None
+    graph: float | None
     prepared: float | None
     settings: str
 
 
-def lines(plan: Plan, store: Store, unit: str = "points") -> list[Line]:
+def lines(plan: Plan, store: Store) -> list[Line]:
     """One line a method, plain training first, from the runs that are done."""
-    found = {e.label: _runs(plan, e, store) for e in plan.entries}
-    base = _scores(found["vanilla"])
-    sizes = next((r["sizes"] for row in found["vanilla"] for r in row if r is not None), [1, 0, 0])
-    others = [e.label for e in plan.entries if e.label != "vanilla"]
-    gaps = {n: paired(_scores(found[n]), base, sizes[0], sizes[2]) for n in others}
-    corrected = dict(zip(others, holm([gaps[n].p for n in others]), strict=True))
+    where = (plan.datasets[0], plan.backbones[0], plan.noise[0])
+    found = {e.label: outcomes(plan, store, e, *where) for e in plan.entries}
+    base = found["vanilla"]
+    parts = {a.label: a.parts[0] for a in differences(plan, store, "vanilla")}
     result = []
-    for entry in plan.entries:
-        runs = [r for row in found[entry.label] for r in row if r is not None]
-        scores = [r["test"] for r in runs]
-        gap = gaps.get(entry.label) or paired(base, base, sizes[0], sizes[2])
-        text = "what the others are compared with"
-        if entry.label != "vanilla":
-            text = verdict(gap, corrected[entry.label], 100.0 if unit == "points" else 1.0, unit)
+    for label, runs in found.items():
+        gap = parts.get(label)
+        pairs = list(_pairs(runs, base))
         result.append(
             Line(
-                entry.label,
-                float(np.mean(scores)) if scores else None,
-                gap,
-                text,
-                len(runs),
-                _slower(found[entry.label], found["vanilla"]),
-                float(np.median([r["seconds"] / r["epochs"] for r in runs])) if runs else None,
-                float(np.mean([r["prepared"] for r in runs])) if runs else None,
-                _usual(plan, entry, store),
+                label,
+                float(np.mean(runs.values)) if runs.values else None,
+                None if gap is None else gap.found,
+                "what the others are compared with" if gap is None else gap.verdict,
+                len(runs.done),
+                _median(_epoch(a) / _epoch(b) for a, b in pairs if _epoch(b) > 0),
+                _median(map(_epoch, runs.done)),
+                _median(
+                    1000 * (a["making_seconds"] - b["making_seconds"]) / a["made"]
+                    for a, b in pairs
+                    if a.get("made") and "making_seconds" in b
+                ),
+                float(np.mean([r["prepared"] for r in runs.done])) if runs.done else None,
+                max(runs.chosen, key=runs.chosen.count, default="-"),
             )
         )
     return result
 
 
-def _runs(plan: Plan, entry: Entry, store: Store) -> list[list[dict[str, Any] | None]]:
-    """Records by split and seed; None where there is none yet."""
-    rows: list[list[dict[str, Any] | None]] = []
-    for group in plan.groups():
-        tasks = plan.final(group, entry, store)
-        rows.append([None] * plan.seeds if tasks is None else [store.get(t) for t in tasks])
-    return rows
+def _pairs(runs: Outcomes, base: Outcomes) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Runs beside those of plain training on the same split with the same seed."""
+    for row, other in zip(runs.records, base.records, strict=True):
+        for a, b in zip(row, other, strict=True):
+            if a is not None and b is not None:
+                yield a, b
 
 
-def _scores(rows: list[list[dict[str, Any] | None]]) -> np.ndarray:
-    return np.array([[np.nan if r is None else r["test"] for r in row] for row in rows])
+def _epoch(record: dict[str, Any]) -> float:
+    return record["seconds"] / record["epochs"]
 
 
-def _slower(rows: list[list[dict[str, Any] | None]], base: list[list[dict[str, Any] | None]]) -> float | None:
-    """Median over pairs of runs of the ratio of their epoch times."""
-    ratios = [
-        (a["seconds"] / a["epochs"]) / (b["seconds"] / b["epochs"])
-        for row, other in zip(rows, base, strict=True)
-        for a, b in zip(row, other, strict=True)
-        if a is not None and b is not None and b["seconds"] > 0
-    ]
-    return float(np.median(ratios)) if ratios else None
-
-
-def _usual(plan: Plan, entry: Entry, store: Store) -> str:
-    """The settings that were chosen in most splits."""
-    chosen: list[str] = []
-    for group in plan.groups():
-        picked = _choice(plan, group, entry, store)
-        if picked is not None:
-            chosen.append(", ".join(f"{k}={v}" for k, v in picked.items()) or "defaults")
-    return max(chosen, key=chosen.count) if chosen else "-"
-
-
-def _choice(plan: Plan, group: Group, entry: Entry, store: Store) -> dict[str, Any] | None:
-    return plan.plain_choice(group, store) if entry.label == "vanilla" else plan.choice(group, entry, store)
+def _median(values: Iterable[float]) -> float | None:
+    there = list(values)
+    return float(np.median(there)) if there else None

@@ -17,11 +17,18 @@ METRICS = {"classes": "accuracy in percent", "binary": "ROC-AUC in percent", "va
 
 @dataclass(frozen=True)
 class Outcomes:
-    """``records[split][seed]``, None where a run is missing or failed; ``errors`` of those that failed."""
+    """``records[split][seed]``, None where a run is missing or failed; ``errors`` of those that failed; settings
+    ``chosen`` in each split that has runs.
+    """
 
     records: tuple[tuple[dict[str, Any] | None, ...], ...]
     errors: tuple[str, ...]
-    settings: tuple[str, ...]
+    chosen: tuple[str, ...]
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """Those that were chosen, each once."""
+        return tuple(dict.fromkeys(self.chosen))
 
     @property
     def done(self) -> list[dict[str, Any]]:
@@ -65,7 +72,7 @@ def outcomes(plan: Plan, store: Store, entry: Entry, dataset: str, backbone: str
     """All splits and seeds of an entry; those whose settings are not chosen yet are missing."""
     records: list[tuple[dict[str, Any] | None, ...]] = []
     errors: list[str] = []
-    settings: list[str] = []
+    chosen: list[str] = []
     for split in range(plan.splits):
         group = Group(dataset, backbone, noise, split)
         tasks = plan.final(group, entry, store)
@@ -76,8 +83,8 @@ def outcomes(plan: Plan, store: Store, entry: Entry, dataset: str, backbone: str
         errors += [e for t in tasks if (e := store.failed(t)) is not None]
         if any(records[-1]):
             plain, own = plan.plain_choice(group, store), plan.choice(group, entry, store)
-            settings.append(_told({**(plain or {}), **(own or {})}))
-    return Outcomes(tuple(records), tuple(errors), tuple(dict.fromkeys(settings)))
+            chosen.append(_told({**(plain or {}), **(own or {})}))
+    return Outcomes(tuple(records), tuple(errors), tuple(chosen))
 
 
 def _told(settings: dict[str, Any]) -> str:

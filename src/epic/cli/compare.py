@@ -75,31 +75,35 @@ def compare(
         budget=limit,
         say=lambda text: typer.echo(text, err=True),
     )
-    percent, unit = {"classes": (100, "points"), "binary": (100, "points"), "values": (1, "units")}[loaded.task]
     table = Table(box=None, pad_edge=False)
-    for title in ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "settings", "verdict"):
+    titles = ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "ms/graph", "settings", "verdict")
+    for title in titles:
         table.add_column(title, overflow="fold")
-    for line in lines(plan, store, unit):
+    for line in lines(plan, store):
         gap = line.difference
-        own = line.method == "vanilla" or gap.difference is None
+        reach = None if gap is None or gap.low is None or gap.high is None else f"{gap.low:+.2f} to {gap.high:+.2f}"
         table.add_row(
             line.method,
-            "-" if line.score is None else f"{percent * line.score:.2f}",
-            "-" if own else f"{percent * (gap.difference or 0):+.2f}",
-            "-"
-            if own or gap.low is None or gap.high is None
-            else f"{percent * gap.low:+.2f} to {percent * gap.high:+.2f}",
-            "-" if own or gap.p is None else f"{gap.p:.3f}",
+            _number(line.score, ".2f"),
+            "-" if gap is None else _number(gap.difference, "+.2f"),
+            reach or "-",
+            "-" if gap is None else _number(gap.p, ".3f"),
             f"{line.runs}/{splits * seeds}",
             "-" if line.epoch is None else f"{line.seconds:.2f} s, {line.epoch:.2f}x",
+            _number(line.graph, ".2f"),
             line.settings,
             line.verdict,
         )
     Console(width=max(Console().width, 150)).print(table)
     typer.echo("Interval and p: corrected resampled t-test over splits; verdicts after Holm's correction over methods.")
+    typer.echo("ms/graph: time to make one augmented graph, in the process that trains.")
     failed = sum(store.failed(t) is not None for t in plan.tasks(store))
     if failed:
         typer.echo(f"{failed} runs failed (see {results}); --retry does them again.", err=True)
         raise typer.Exit(1)
     if not whole:
         typer.echo("Stopped before the end: run the same command again to go on.")
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)

@@ -53,7 +53,11 @@ class Training:
 
 @dataclass(frozen=True)
 class Result:
-    """Scores at the epoch with the best validation score (the first of equals), and what it took to get there."""
+    """Scores at the epoch with the best validation score (the first of equals), and what it took to get there.
+
+    ``made`` counts augmented graphs and ``making_seconds`` is the time that waiting for batches took: what making them takes,
+    where no workers do it.
+    """
 
     validation: float
     test: float
@@ -61,6 +65,8 @@ class Result:
     epochs: int
     steps: int
     seconds: float
+    made: int
+    making_seconds: float
     history: list[dict[str, Any]]
 
 
@@ -152,9 +158,16 @@ def train(
                     epoch // options.decay_every
                 )
             method.begin_epoch(model, epoch)
-            mean = _epoch(model, optimizer, batches, steps.per_epoch, method, device)
+            mean, made, making = _epoch(model, optimizer, batches, steps.per_epoch, method, device)
             scores = {p: evaluate(model, parts[p], dataset.task, method.plain, device) for p in ("validation", "test")}
-            line = {"epoch": epoch, "loss": mean, **scores, "seconds": round(time.perf_counter() - start, 3)}
+            line = {
+                "epoch": epoch,
+                "loss": mean,
+                **scores,
+                "seconds": round(time.perf_counter() - start, 3),
+                "made": made,
+                "making_seconds": round(making, 4),
+            }
             state.add(line)
             if history is not None:
                 with Path(history).open("a") as file:
@@ -174,6 +187,8 @@ def train(
         len(lines),
         len(lines) * steps.per_epoch,
         round(before + time.perf_counter() - begin, 3),
+        sum(e.get("made", 0) for e in lines),
+        round(sum(e.get("making_seconds", 0.0) for e in lines), 3),
         lines,
     )
 
@@ -185,11 +200,17 @@ def _epoch(
     count: int,
     method: Method,
     device: torch.device | str,
-) -> float:
+) -> tuple[float, int, float]:
+    """One pass: mean loss, augmented graphs met, seconds spent waiting for batches."""
     model.train()
     total = torch.zeros((), device=device)
+    made, making = 0, 0.0
     for _ in range(count):
-        batch = next(batches).to(device)
+        start = time.perf_counter()
+        batch = next(batches)
+        making += time.perf_counter() - start
+        made += int(batch.augmented.sum())
+        batch = batch.to(device)
         optimizer.zero_grad()  # before the loss: a method may call backward on parts of it by itself
         value = method.loss(model, batch)
         value.backward()
@@ -198,7 +219,7 @@ def _epoch(
     mean = float(total) / count
     if mean != mean:
         raise InputError("the training loss became NaN: try a smaller learning rate")
-    return mean
+    return mean, made, making
 
 
 @torch.no_grad()
