@@ -40,6 +40,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/train.py
 	$(BIN)/python benchmarks/methods.py
+	$(BIN)/python benchmarks/harness.py
 
 clean:
 	rm -rf $(VENV) demo
