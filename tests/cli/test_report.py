@@ -42,6 +42,16 @@ def test_text_goes_to_the_screen(results):
     assert (results / "r.csv").read_text(encoding="utf-8").startswith("table,block,")
 
 
+def test_runs_with_other_options_are_found_by_these_options(tmp_path):
+    fewer = load_plan("order").narrowed(datasets=("BZR",), seeds=2, epochs=7)
+    fill(fewer, tmp_path / "a.jsonl", lambda c: 0.8 + 0.01 * c["seed"])
+    call = ("report", "order", "--format", "md", "--results", "a.jsonl")
+    assert epic(*call, cwd=tmp_path).returncode == 2
+    run = epic(*call, "--seeds", "2", "--epochs", "7", "--datasets", "BZR", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "| random | **80.50 (0.7)** |" in run.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

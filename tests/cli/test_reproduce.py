@@ -50,6 +50,7 @@ def test_compare_gives_a_verdict_and_goes_on(small, tmp_path):  # noqa: F811
     [
         (("reproduce", "mains"), "unknown plan 'mains'; did you mean 'main'"),
         (("reproduce", "main", "--methods", "epik"), "unknown method 'epik'"),
+        (("reproduce", "distance", "--methods", "epic"), "distance does not compare methods: leave out --methods"),
         (("reproduce", "main", "--out", "nowhere/x.html"), "the folder nowhere does not exist"),
         (("compare", "{small}", "--methods", "epik"), "unknown method 'epik'"),
         (("compare", "{small}", "--budget", "soon"), "a time is written 45s, 30m or 2h, got 'soon'"),

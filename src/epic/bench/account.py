@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,8 +123,10 @@ class Merged(Store):
             raise InputError(f"{', '.join(map(str, paths))}: no results there yet")
 
 
-def present(store: Store, asked: Sequence[str] = ()) -> list[Plan]:
-    """Plans that the store has anything of, in the order of a report: those asked for, or all.
+def present(
+    store: Store, asked: Sequence[str] = (), narrow: Callable[[Plan], Plan] = lambda plan: plan
+) -> list[Plan]:
+    """Plans, after ``narrow``, that the store has anything of, in the order of a report: those asked for, or all.
 
     A plan brings its parts. Among all, one that has nothing but runs shared with those before it (plain training, say)
     is left out. A plan is shown in small (``--quick``) if only that was run. Nothing at all is an error.
@@ -135,7 +137,7 @@ def present(store: Store, asked: Sequence[str] = ()) -> list[Plan]:
     found: list[Plan] = []
     seen: set[str] = set()
     for plan in sorted(named.values(), key=lambda p: (place.get(p.name, len(ORDER)), p.name)):
-        for form in (plan, plan.quick()):
+        for form in (narrow(plan), narrow(plan.quick())):
             # Runs that only choose settings show in no table, and plans share many of them.
             shown = [t for t in form.tasks(store) if t.config.get("seed") != TUNING_SEED]
             tried = {t.key for t in shown if store.get(t) is not None or store.failed(t) is not None}
@@ -147,6 +149,6 @@ def present(store: Store, asked: Sequence[str] = ()) -> list[Plan]:
         wanted = " or ".join(asked) if asked else "any plan"
         raise InputError(
             f"none of the {len(store)} results is a reported run of {wanted} as it comes with the package (with "
-            f"the same epochs and options): run `epic reproduce {asked[0] if asked else 'main'}`"
+            f"the same epochs and options): give the options that they were made with, or run `epic reproduce {asked[0] if asked else 'main'}`"
         )
     return found

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from epic.bench.plan import Plan
 
 DatasetName = Annotated[
     str,
@@ -26,6 +30,14 @@ SplitSeed = Annotated[
 Ray = Annotated[
     str | None,
     typer.Option("--ray", help="Address of a Ray cluster to work on, or `local` to start one here (extra `ray`)."),
+]
+OnlyDatasets = Annotated[str | None, typer.Option("--datasets", help="Only these datasets, separated by commas.")]
+OnlyMethods = Annotated[str | None, typer.Option("--methods", help="Only these rows of the table.")]
+OnlyBackbones = Annotated[str | None, typer.Option("--backbones", help="Only these: gin, gcn.")]
+Seeds = Annotated[int | None, typer.Option("--seeds", help="Training seeds (the paper: 5).", min=1)]
+Epochs = Annotated[int | None, typer.Option("--epochs", help="Epochs of a run.", min=1)]
+Tune = Annotated[
+    int | None, typer.Option("--tune", help="Settings that every method may try on validation; 0: defaults.", min=0)
 ]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...")]
 
@@ -102,6 +114,22 @@ def listed(text: str) -> list[str]:
     ['a', 'b', 'c']
     """
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def narrowing(
+    datasets: str | None, methods: str | None, backbones: str | None, **rest: int | None
+) -> Callable[[Plan], Plan]:
+    """What the options leave of a plan. A part of a figure that has no such rows is left as it is."""
+
+    def narrow(plan: Plan) -> Plan:
+        return plan.narrowed(
+            datasets=None if datasets is None or not plan.datasets else tuple(map(whole_path, listed(datasets))),
+            methods=None if methods is None or not plan.entries else listed(methods),
+            backbones=None if backbones is None else tuple(listed(backbones)),
+            **rest,
+        )
+
+    return narrow
 
 
 def seconds_of(text: str) -> float:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import need_writable
+from epic.cli.options import Epochs, OnlyBackbones, OnlyDatasets, OnlyMethods, Seeds, Tune, narrowing, need_writable
 
 
 def report(
@@ -23,10 +23,17 @@ def report(
         Path | None, typer.Option(help="File to write (default: report.html; other formats are printed).")
     ] = None,
     form: Annotated[str, typer.Option("--format", help="html, md, csv or latex.")] = "html",
+    datasets: OnlyDatasets = None,
+    methods: OnlyMethods = None,
+    backbones: OnlyBackbones = None,
+    seeds: Seeds = None,
+    epochs: Epochs = None,
+    tune: Tune = None,
 ) -> None:
     """Show what was measured beside what the paper prints: tables, differences, curves, and how they were made.
 
-    The page is one file that needs no network. Runs that are missing or failed are shown as such.
+    The page is one file that needs no network. Runs that are missing or failed are shown as such. Runs that were made
+    with other seeds, epochs or tuning than the plan's are found by the same options as `epic reproduce` had.
 
     Example: epic report main noise --results a.jsonl --results b.jsonl --out report.html
     """
@@ -39,8 +46,9 @@ def report(
     from epic.bench.account import Merged, present
     from epic.view import report as view
 
+    narrow = narrowing(datasets, methods, backbones, seeds=seeds, epochs=epochs, tune=tune)
     store = Merged(results or [Path("results/bench.jsonl")])
-    text = view.report(store, present(store, plans or ()), form)
+    text = view.report(store, present(store, plans or (), narrow), form)
     if target is None:
         typer.echo(text, nl=False)
         return

@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import ConfigFile, DataFolder, Ray, listed, whole_path
+from epic.cli.options import (
+    ConfigFile,
+    DataFolder,
+    Epochs,
+    OnlyBackbones,
+    OnlyDatasets,
+    OnlyMethods,
+    Ray,
+    Seeds,
+    Tune,
+    narrowing,
+)
 
 
 def reproduce(
@@ -17,14 +28,12 @@ def reproduce(
             help="main, molecules, noise, costs, distance, sinkhorn, order, curves or lollipop.", show_default=False
         ),
     ],
-    datasets: Annotated[str | None, typer.Option(help="Only these datasets, separated by commas.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Only these rows of the table.")] = None,
-    backbones: Annotated[str | None, typer.Option(help="Only these: gin, gcn.")] = None,
-    seeds: Annotated[int | None, typer.Option(help="Training seeds (the paper: 5).", min=1)] = None,
-    epochs: Annotated[int | None, typer.Option(help="Epochs of a run.", min=1)] = None,
-    tune: Annotated[
-        int | None, typer.Option(help="Settings that every method may try on validation; 0: defaults.", min=0)
-    ] = None,
+    datasets: OnlyDatasets = None,
+    methods: OnlyMethods = None,
+    backbones: OnlyBackbones = None,
+    seeds: Seeds = None,
+    epochs: Epochs = None,
+    tune: Tune = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A few minutes: two small datasets, two seeds, few epochs, no tuning.")
     ] = False,
@@ -50,23 +59,16 @@ def reproduce(
     from epic.bench.task import Performer
     from epic.cli.options import need_writable
     from epic.data import load
+    from epic.errors import InputError
 
     first = load_plan(plan)
     store = Store(results)
     page = need_writable(out or Path(f"{plan}.html"))
-    plans = []
-    for part in (first, *map(load_plan, first.parts)):
-        chosen = part.quick() if quick else part
-        plans.append(
-            chosen.narrowed(
-                datasets=None if datasets is None or not chosen.datasets else tuple(map(whole_path, listed(datasets))),
-                methods=None if methods is None or not chosen.entries else listed(methods),
-                backbones=None if backbones is None else tuple(listed(backbones)),
-                seeds=seeds,
-                epochs=epochs,
-                tune=tune,
-            )
-        )
+    parts = [first, *map(load_plan, first.parts)]
+    if methods is not None and not any(p.entries for p in parts):
+        raise InputError(f"{plan} does not compare methods: leave out --methods")
+    narrow = narrowing(datasets, methods, backbones, seeds=seeds, epochs=epochs, tune=tune)
+    plans = [narrow(p.quick() if quick else p) for p in parts]
     for name in {d for p in plans for d in p.datasets}:
         load(name, data)  # a name that is wrong, or data that is not here, ends it before anything is written
     perform = Performer(results.parent.resolve() / "costs", None if data is None else str(data.resolve()))
