@@ -383,6 +383,7 @@ def test_save_and_load_go_on_alike(tmp_path):
         (lambda: EPIC(UnitCost()).fit([random_graph(np.random.default_rng(0), 3)]), "no labels"),
         (lambda: EPIC().fit(graphs(classes=1)), "1 class"),
         (lambda: EPIC().fit([]), "there are no graphs"),
+        (lambda: EPIC(indicator="no"), "indicator must be true or false, got 'no'"),
     ],
 )
 def test_bad_input_is_refused(make, message):

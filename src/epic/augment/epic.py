@@ -14,7 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from epic.augment.degrees import DegreeFeatures
-from epic.augment.method import About, Method
+from epic.augment.method import About, Method, need_bool
 from epic.augment.pairs import PAIRS, draw_pairs
 from epic.cost.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
 from epic.cost.learned import LearnedCost
@@ -79,7 +79,7 @@ class EPIC(Method):
         self._cost_given = cost is not None
         self.order = choose(order, ORDERS, "order")
         self.pairs = choose(pairs, PAIRS, "pairs")
-        self.indicator = indicator
+        self.indicator = need_bool(indicator, "indicator")
 
     @property
     def cost(self) -> Cost:

@@ -81,7 +81,7 @@ class Method:
         if replace and ratio > 1:
             raise InputError(f"ratio must lie between 0 and 1 where graphs are replaced, got {ratio}")
         self.ratio = float(ratio)
-        self.replace = bool(replace)
+        self.replace = need_bool(replace, "replace")
         self.classes = None if classes is None else int(classes)
         self.degree_features = degree_features
         self.task = None if task is None else choose(task, TASKS, "task")
@@ -352,6 +352,13 @@ def need_share(value: float, name: str) -> float:
     if not 0 <= value <= 1:
         raise InputError(f"{name} must lie between 0 and 1, got {value}")
     return float(value)
+
+
+def need_bool(value: bool, name: str) -> bool:
+    """True or False, or an error that names it: any other word would count as true."""
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be true or false, got {value!r}")
+    return value
 
 
 def need_float(graphs: Pack, method: str, why: str) -> None:

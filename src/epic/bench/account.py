@@ -123,9 +123,7 @@ class Merged(Store):
             raise InputError(f"{', '.join(map(str, paths))}: no results there yet")
 
 
-def present(
-    store: Store, asked: Sequence[str] = (), narrow: Callable[[Plan], Plan] = lambda plan: plan
-) -> list[Plan]:
+def present(store: Store, asked: Sequence[str] = (), narrow: Callable[[Plan], Plan] = lambda plan: plan) -> list[Plan]:
     """Plans, after ``narrow``, that the store has anything of, in the order of a report: those asked for, or all.
 
     A plan brings its parts. Among all, one that has nothing but runs shared with those before it (plain training, say)
@@ -149,6 +147,7 @@ def present(
         wanted = " or ".join(asked) if asked else "any plan"
         raise InputError(
             f"none of the {len(store)} results is a reported run of {wanted} as it comes with the package (with "
-            f"the same epochs and options): give the options that they were made with, or run `epic reproduce {asked[0] if asked else 'main'}`"
+            f"the same epochs and options): give the options that they were made with, or "
+            f"run `epic reproduce {asked[0] if asked else 'main'}`"
         )
     return found

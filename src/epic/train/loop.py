@@ -55,8 +55,8 @@ class Training:
 class Result:
     """Scores at the epoch with the best validation score (the first of equals), and what it took to get there.
 
-    ``made`` counts augmented graphs and ``making_seconds`` is the time that waiting for batches took: what making them takes,
-    where no workers do it.
+    ``made`` counts augmented graphs, and ``making_seconds`` is the time spent waiting for batches: what making them
+    takes, where no workers do it.
     """
 
     validation: float
@@ -127,7 +127,7 @@ def train(
     parts = {name: graphs.select(getattr(split, name)) for name in ("train", "validation", "test")}
     for name, part in parts.items():
         if len(part) == 0:
-            raise InputError(f"there are no {name} graphs")
+            raise InputError(f"the split leaves no {name} graphs: take a stratified one (--split stratified)")
     if model is None:
         sample = pack(method.plain(parts["train"]), check=False)
         model = backbone_for(sample, dataset.outputs, backbone, options.seed)
