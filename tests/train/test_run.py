@@ -28,6 +28,15 @@ def without_times(record):
     return {k: v for k, v in record.items() if "seconds" not in k and k != "prepared"}
 
 
+def test_learning_a_cost_counts_for_every_run_that_uses_it(small, tmp_path):
+    config = run_config(dataset=small, method="epic", **QUICK)
+    first, second = (run(config, tmp_path / "costs", progress=False)["prepared"] for _ in range(2))
+    learned = float(next((tmp_path / "costs").glob("*.seconds")).read_text())
+    assert learned > 0
+    assert first >= learned
+    assert second >= learned
+
+
 @pytest.mark.parametrize("method", ["vanilla", "drop_edge", "epic", "epic_unit"])
 def test_a_run_is_a_function_of_its_config(small, tmp_path, method):
     config = run_config(dataset=small, method=method, **QUICK)

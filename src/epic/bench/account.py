@@ -54,7 +54,7 @@ def account_of(plan: Plan, store: Store) -> Account:
             versions[", ".join(f"{k} {v}" for k, v in record["versions"].items())] += 1
         if "data" in record:
             config = record["config"]
-            data[config["dataset"], config["noise"], config["split_seed"]].add(record["data"])
+            data[config["dataset"], config.get("noise"), config.get("split_seed")].add(record["data"])
     odd = sorted({place[0] for place, sums in data.items() if len(sums) > 1})
     return Account(
         command_of(plan, [*found, *({"config": t.config} for t in tasks if store.failed(t) is not None)]),

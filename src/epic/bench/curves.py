@@ -8,6 +8,7 @@ from typing import Any
 from epic.cost.learned import LearnedCost
 from epic.data.catalog import load
 from epic.data.splits import split_of
+from epic.train.run import checksum
 
 
 def curves_run(
@@ -31,4 +32,5 @@ def curves_run(
         "validation_loss": [e.validation for e in cost.history],
         "ordered": [e.ordered for e in cost.history],
         "seconds": round(time.perf_counter() - start, 1),
+        "data": checksum(loaded),
     }

@@ -25,6 +25,7 @@ from epic.data.dataset import Dataset
 from epic.data.splits import split_of
 from epic.errors import InputError, choose
 from epic.pack import Pack
+from epic.train.run import checksum
 from epic.voting import GRID, best_k, class_labels, validate, vote
 
 COSTS = ("unit", "feature", "learned", *ASSIGNMENTS)
@@ -85,6 +86,7 @@ def distance_run(
         "nearest_seconds": round(done - chosen, 1),
         "assignments_solved_share": round(found.solved / (len(test) * len(train)), 4),
         **_learned(prices),
+        "data": checksum(dataset),
     }
     if scores:
         record |= {

@@ -55,7 +55,7 @@ def quality(
     loaded, split = dataset_of(configs[0], data)
     train, held = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
     folder = cache_folder() / "costs"
-    learned = cost_of(configs[0].cost, train, held, seed, folder)
+    learned, _ = cost_of(configs[0].cost, train, held, seed, folder)
     distances: dict[str, Cost] = {"learned": learned, "unit": UnitCost()}
     chemistry = KNOWN.get(loaded.name)
 

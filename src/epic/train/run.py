@@ -41,7 +41,7 @@ MODEL_FORM = "epic-model/1"
 class Setup:
     """What a run works on: graphs with features and, where asked, noisy labels; their split; and the method, fitted.
 
-    ``prepared`` is the time that fitting took, learning of costs included.
+    ``prepared`` is the time that fitting took, learning of costs included even if they were learned before.
     """
 
     dataset: Dataset
@@ -63,22 +63,23 @@ def setup(
     """
     dataset, split = dataset_of(config, data)
     training = dataset.graphs.select(split.train)
-    start = time.perf_counter()
     kind = method_class(config.method)
     takes = inspect.signature(kind).parameters
     settings = {"seed": config.seed, **config.settings}
     if "degree_features" in takes and dataset.graphs.x is not None and "degrees" in dataset.notes:
         settings.setdefault("degree_features", True)
+    learned = 0.0
     if "cost" in takes:
         held = dataset.graphs.select(split.validation)
-        settings["cost"] = cost_of(config.cost, training, held, config.seed, costs, device, progress)
+        settings["cost"], learned = cost_of(config.cost, training, held, config.seed, costs, device, progress)
+    start = time.perf_counter()
     method = kind(**settings)
     method.expect(dataset.task, dataset.outputs if dataset.task == "classes" else None)
     options: dict[str, Any] = {}
     if kind.learns:
         options = {"progress": progress, **({} if config.fit_epochs is None else {"epochs": config.fit_epochs})}
     method.fit(training, **options)
-    return Setup(dataset, split, method, round(time.perf_counter() - start, 3))
+    return Setup(dataset, split, method, round(learned + time.perf_counter() - start, 3))
 
 
 def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Dataset, Split]:
@@ -105,16 +106,20 @@ def cost_of(
     folder: Path,
     device: torch.device | str = "cpu",
     progress: bool = True,
-) -> Cost:
-    """A learned cost: from its file, from the folder if it was learned before, or learned now."""
+) -> tuple[Cost, float]:
+    """A learned cost: from its file, from the folder if it was learned before, or learned now; and the seconds that
+    learning it took, whenever that was (0 for a file).
+    """
     if config.file is not None:
-        return Cost.load(config.file)
+        return Cost.load(config.file), 0.0
     content = [digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y) for g in (training, held)]
     how = [config.backbone, asdict(Learning(**config.learning(seed)))]
     path = folder / f"cost-{identity(how, *content)[:16]}.safetensors"
     with _locked(path.with_suffix(".lock")):  # several processes may want it at once
+        took = path.with_suffix(".seconds")
         if path.exists():
-            return LearnedCost.load(path)
+            return LearnedCost.load(path), float(took.read_text()) if took.exists() else 0.0
+        start = time.perf_counter()
         cost = LearnedCost(config.backbone)
         cost.fit(
             training,
@@ -125,8 +130,10 @@ def cost_of(
             **config.learning(seed),
         )
         cost.to("cpu")  # augmentation runs there, in loader workers too
+        seconds = time.perf_counter() - start
+        took.write_text(f"{seconds:.3f}")
         cost.save(path)
-    return cost
+    return cost, seconds
 
 
 def run(
