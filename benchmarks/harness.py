@@ -44,9 +44,10 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "runs.jsonl")
-        begin = time.perf_counter()
-        list(execute(nothing, plan.tasks(store)[:1], workers=1))
-        start = time.perf_counter() - begin
+        for _ in range(2):  # the second time files are in the system's cache, as they are for the worker below
+            begin = time.perf_counter()
+            list(execute(nothing, plan.tasks(store)[:1], workers=1))
+            start = time.perf_counter() - begin
         begin = time.perf_counter()
         carry_out(plan, store, Performer(Path(folder) / "costs", args.data), workers=1)
         carried = time.perf_counter() - begin

@@ -45,6 +45,20 @@ def test_gcn_layer_equals_pygs():
     assert torch.allclose(layer(h, routes, edge_weight=weight), expected, atol=1e-5)
 
 
+def test_gcn_layer_with_edge_attributes_edge_by_edge():
+    packed, _ = batch(3)
+    layer = Layer("gcn", 5, Columns("float", (3,))).eval()
+    h, weight = torch.randn(10, 5), torch.rand(packed.edge_index.shape[1])
+    with torch.no_grad():
+        found = layer(h, Routes(packed.edge_index, 10), packed.edge_attr, weight)
+        sent, attr = layer.update(h), layer.edges(packed.edge_attr, "edge_attr")
+        degree = torch.ones(10).index_add(0, packed.edge_index[1], weight)
+        total = sent / degree[:, None]
+        for e, (u, v) in enumerate(packed.edge_index.t().tolist()):
+            total[v] += weight[e] * torch.relu(sent[u] + attr[e]) / (degree[u] * degree[v]).sqrt()
+    assert torch.allclose(found, layer.norm(total), atol=1e-5)
+
+
 def test_a_weight_of_two_is_an_edge_twice():
     packed, _ = batch(None)
     routes = Routes(packed.edge_index, 10)

@@ -4,6 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from epic.errors import InputError
 from epic.messages import Groups, Routes, collect, fetch, spread
 
 edges = st.integers(1, 12).flatmap(
@@ -48,10 +49,27 @@ def test_gradients_of_first_and_second_order(count):
         assert torch.autograd.gradgradcheck(function, (value,))
 
 
-def test_a_gradient_that_is_one_number_everywhere_has_no_memory_of_its_own():
+def test_the_gradient_of_a_plain_sum_counts_edges():
     h = torch.ones(3, 64, requires_grad=True)
     spread(h, Routes(torch.tensor([[0, 0, 1], [1, 2, 2]]), 3)).sum().backward()
     assert h.grad[:, 0].tolist() == [2.0, 1.0, 0.0]
+
+
+def test_function_transforms():
+    routes = Routes(torch.tensor([[0, 0, 1], [1, 2, 2]]), 3)
+    h = torch.arange(6.0).reshape(3, 2)
+    assert torch.equal(torch.func.grad(lambda t: spread(t, routes).sum())(h)[:, 0], torch.tensor([2.0, 1.0, 0.0]))
+    for function in (
+        lambda t: spread(t, routes),
+        lambda t: fetch(t, routes.by_start),
+        lambda t: collect(t, routes.by_end),
+    ):
+        assert torch.equal(torch.func.jvp(function, (h,), (2 * h,))[1], function(2 * h))
+
+
+def test_an_edge_to_a_node_that_is_not_there():
+    with pytest.raises(InputError, match="an edge names node 5, but there are 3"):
+        collect(torch.ones(2, 1), Groups(torch.tensor([0, 5]), 3))
 
 
 @pytest.mark.parametrize("count", [10, 2**16, 2**16 + 1])

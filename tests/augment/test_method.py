@@ -10,6 +10,18 @@ from epic.train import backbone_for
 from tests.augment.tester import graphs
 
 
+def test_batches_that_differ_in_features_alone_are_changed_differently_whatever_the_workers():
+    ring = torch.stack([torch.arange(8), (torch.arange(8) + 1) % 8])
+    features = torch.randn(16, 8, 3, generator=torch.Generator().manual_seed(0))
+    rings = [Data(x=x, edge_index=torch.cat([ring, ring.flip(0)], 1), y=torch.tensor(0)) for x in features]
+    found = []
+    for workers in (0, 2):
+        method = DropEdge(p=0.3, ratio=1.0, seed=0, classes=2)
+        found.append([b.edge_index for b in method.loader(rings, 4, num_workers=workers)])
+    assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
+    assert len({str(e.tolist()) for e in found[0]}) == 4
+
+
 def test_what_the_caller_knows_outlives_fit():
     """A split may lack a class, and two 0/1 tasks may look like one-hot classes."""
     method = DropEdge()

@@ -40,6 +40,15 @@ def test_a_method_that_helps_is_seen_and_one_that_does_nothing_is_not(tmp_path, 
     assert helps.difference.p == pytest.approx(expected.p)
 
 
+def test_one_split_has_no_interval(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    plan = comparison("a", ["drop_edge"], splits=1, seeds=4, tune=0)
+    carry_out(plan, store, Fake(str(calls), bonus=(("drop_edge", 0.08),)), workers=0, progress=False)
+    gap = lines(plan, store)[1].difference
+    assert gap.difference == pytest.approx(8, abs=2)
+    assert (gap.low, gap.high, gap.p) == (None, None, None)
+
+
 def test_all_methods_meet_the_same_splits_seeds_and_budget(tmp_path, calls):
     store = Store(tmp_path / "r.jsonl")
     plan = comparison("a", ["drop_edge", "submix"], splits=2, seeds=2, tune=3)

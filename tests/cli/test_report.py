@@ -50,6 +50,11 @@ def test_runs_with_other_options_are_found_by_these_options(tmp_path):
     run = epic(*call, "--seeds", "2", "--epochs", "7", "--datasets", "BZR", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert "| random | **80.50 (0.7)** |" in run.stdout
+    both = ("report", "order", "main", "--format", "md", "--results", "a.jsonl", "--seeds", "2", "--epochs", "7")
+    run = epic(*both, "--methods", "bfs", cwd=tmp_path)
+    assert "| bfs | " in run.stdout
+    assert "| random | " not in run.stdout
+    assert "nothing of main with these options" in run.stderr
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,7 @@ def test_runs_with_other_options_are_found_by_these_options(tmp_path):
         (("ordr", "--results", "a.jsonl"), "unknown plan 'ordr'; did you mean 'order'?"),
         (("noise", "--results", "a.jsonl"), "results is a reported run of noise as it comes with the package"),
         (("--results", "empty.jsonl"), "empty.jsonl: no results there yet"),
+        (("--results", "a.jsonl", "--methods", "bsf"), "unknown method 'bsf'; did you mean 'bfs'?"),
         (("--results", "a.jsonl", "--format", "xls"), "unknown format 'xls'"),
         (("--results", "a.jsonl", "--out", "no/r.html"), "the folder no does not exist"),
     ],

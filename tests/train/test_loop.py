@@ -56,6 +56,8 @@ def test_same_seed_same_numbers_whatever_the_workers():
         for w in (0, 0, 2)
     ]
     assert torch.equal(before, torch.get_rng_state())
+    assert runs[0].made == sum(line["made"] for line in runs[0].history) == 3 * len(split.train) // 2
+    assert 0 < runs[0].making_seconds < runs[0].seconds
     assert plain_history(runs[0]) == plain_history(runs[1]) == plain_history(runs[2])
     other = train(dataset, split, epic(dataset), options=Training(epochs=3, batch=16, seed=1), progress=False)
     assert plain_history(runs[0]) != plain_history(other)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
@@ -76,14 +77,14 @@ class Method:
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
+        self.replace = need_bool(replace, "replace")
         if not 0 <= ratio < math.inf:
             raise InputError(f"ratio must be a number from 0 up, got {ratio}")
         if replace and ratio > 1:
             raise InputError(f"ratio must lie between 0 and 1 where graphs are replaced, got {ratio}")
         self.ratio = float(ratio)
-        self.replace = need_bool(replace, "replace")
         self.classes = None if classes is None else int(classes)
-        self.degree_features = degree_features
+        self.degree_features = None if degree_features is None else need_bool(degree_features, "degree_features")
         self.task = None if task is None else choose(task, TASKS, "task")
         self._given = (self.classes is not None, self.task is not None)
         self._seed = base_seed(seed)
@@ -321,8 +322,9 @@ class Method:
 
     def _generator(self, packed: Pack) -> torch.Generator:
         """Seeded by what is in the batch and how often this batch was seen: the same in one process or in many."""
-        # Features would take as long as all the rest, and two batches that differ in them alone are rare.
-        content = digest(packed.ptr, packed.edge_index[1], packed.y)
+        # Of the features, some rows are enough to tell batches apart; all would take as long as the augmentation.
+        x = None if packed.x is None else packed.x[:: max(1, len(packed.x) // 256)]
+        content = digest(packed.ptr, packed.edge_index[1], packed.y, x)
         if len(self._seen) > 100_000:  # shuffled batches hardly ever come again
             self._seen.clear()
         # In workers that start afresh, set_epoch tells epochs apart; in those that live on, a batch counts how often it
@@ -356,9 +358,9 @@ def need_share(value: float, name: str) -> float:
 
 def need_bool(value: bool, name: str) -> bool:
     """True or False, or an error that names it: any other word would count as true."""
-    if not isinstance(value, bool):
+    if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be true or false, got {value!r}")
-    return value
+    return bool(value)
 
 
 def need_float(graphs: Pack, method: str, why: str) -> None:

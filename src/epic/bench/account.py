@@ -123,11 +123,14 @@ class Merged(Store):
             raise InputError(f"{', '.join(map(str, paths))}: no results there yet")
 
 
-def present(store: Store, asked: Sequence[str] = (), narrow: Callable[[Plan], Plan] = lambda plan: plan) -> list[Plan]:
-    """Plans, after ``narrow``, that the store has anything of, in the order of a report: those asked for, or all.
+def present(
+    store: Store, asked: Sequence[str] = (), narrow: Callable[[Plan], Plan | None] = lambda plan: plan
+) -> list[Plan]:
+    """Plans that the store has anything of, in the order of a report: those asked for, or all.
 
     A plan brings its parts. Among all, one that has nothing but runs shared with those before it (plain training, say)
-    is left out. A plan is shown in small (``--quick``) if only that was run. Nothing at all is an error.
+    is left out. A plan is shown in small (``--quick``) if only that was run. ``narrow`` gives what is wanted of a plan,
+    None for nothing. Nothing at all is an error.
     """
     plans = [load_plan(n) for n in (asked or names())]
     named = {p.name: p for p in plans} | {part: load_plan(part) for p in plans for part in p.parts}
@@ -135,7 +138,7 @@ def present(store: Store, asked: Sequence[str] = (), narrow: Callable[[Plan], Pl
     found: list[Plan] = []
     seen: set[str] = set()
     for plan in sorted(named.values(), key=lambda p: (place.get(p.name, len(ORDER)), p.name)):
-        for form in (narrow(plan), narrow(plan.quick())):
+        for form in filter(None, (narrow(plan), narrow(plan.quick()))):
             # Runs that only choose settings show in no table, and plans share many of them.
             shown = [t for t in form.tasks(store) if t.config.get("seed") != TUNING_SEED]
             tried = {t.key for t in shown if store.get(t) is not None or store.failed(t) is not None}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from epic.bench.differences import differences
+from epic.bench.differences import Difference, differences
 from epic.bench.outcomes import Outcomes, outcomes
 from epic.bench.plan import Entry, Plan
 from epic.bench.statistics import Comparison
@@ -52,10 +52,10 @@ def comparison(
 class Line:
     """What is known of one method: mean score, difference to plain training, a sentence, and what it takes.
 
-    Scores and differences are in points (``difference`` None: it is plain training itself). ``epoch`` is the time of
+    Scores and differences are in percent, or in the units of the labels where these are values. ``difference`` is None
+    for plain training itself, and without interval and p-value where there is one split only. ``epoch`` is the time of
     an epoch as a multiple of plain training's, ``seconds`` that time, ``graph`` the milliseconds that making one
-    augmented graph takes, ``prepared`` the seconds spent before the first epoch; ``settings`` are those chosen most
-    often.
+    augmented graph takes; ``settings`` are those chosen most often.
     """
 
     method: str
@@ -66,7 +66,6 @@ class Line:
     epoch: float | None
     seconds: float | None
     graph: float | None
-    prepared: float | None
     settings: str
 
 
@@ -84,21 +83,25 @@ def lines(plan: Plan, store: Store) -> list[Line]:
             Line(
                 label,
                 float(np.mean(runs.values)) if runs.values else None,
-                None if gap is None else gap.found,
+                None if gap is None else _over_splits(gap),
                 "what the others are compared with" if gap is None else gap.verdict,
                 len(runs.done),
                 _median(_epoch(a) / _epoch(b) for a, b in pairs if _epoch(b) > 0),
                 _median(map(_epoch, runs.done)),
                 _median(
-                    1000 * (a["making_seconds"] - b["making_seconds"]) / a["made"]
+                    1000 * (a["making_seconds"] - b["making_seconds"] * a["epochs"] / b["epochs"]) / a["made"]
                     for a, b in pairs
                     if a.get("made") and "making_seconds" in b
                 ),
-                float(np.mean([r["prepared"] for r in runs.done])) if runs.done else None,
                 max(runs.chosen, key=runs.chosen.count, default="-"),
             )
         )
     return result
+
+
+def _over_splits(gap: Difference) -> Comparison:
+    """Without interval and p-value where they would be over the seeds of one split: these say nothing about others."""
+    return gap.found if gap.over == "splits" else replace(gap.found, low=None, high=None, p=None)
 
 
 def _pairs(runs: Outcomes, base: Outcomes) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:

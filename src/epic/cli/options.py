@@ -119,7 +119,7 @@ def listed(text: str) -> list[str]:
 def narrowing(
     datasets: str | None, methods: str | None, backbones: str | None, **rest: int | None
 ) -> Callable[[Plan], Plan]:
-    """What the options leave of a plan. A part of a figure that has no such rows is left as it is."""
+    """What the options leave of a plan. One that compares no methods is left as it is by ``methods``."""
 
     def narrow(plan: Plan) -> Plan:
         return plan.narrowed(

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from epic.cli.options import Epochs, OnlyBackbones, OnlyDatasets, OnlyMethods, Seeds, Tune, narrowing, need_writable
+if TYPE_CHECKING:
+    from epic.bench.plan import Plan
+
+from epic.cli.options import (
+    Epochs,
+    OnlyBackbones,
+    OnlyDatasets,
+    OnlyMethods,
+    Seeds,
+    Tune,
+    listed,
+    narrowing,
+    need_writable,
+)
 
 
 def report(
@@ -43,12 +56,28 @@ def report(
     target = Path("report.html") if out is None and form == "html" else out
     if target is not None:
         need_writable(target)
+    from epic.augment import METHODS
     from epic.bench.account import Merged, present
+    from epic.bench.plan import load_plan, names
     from epic.view import report as view
 
-    narrow = narrowing(datasets, methods, backbones, seeds=seeds, epochs=epochs, tune=tune)
+    rows = None if methods is None else listed(methods)
+    for name in rows or ():
+        choose(name, {*METHODS, *(e.label for n in names() for e in load_plan(n).entries)}, "method")
+
+    def narrow(plan: Plan) -> Plan | None:
+        known = {*METHODS, *(e.label for e in plan.entries)}
+        there = None if rows is None else ",".join(n for n in rows if plan.entries and n in known)
+        if there == "":
+            return None
+        return narrowing(datasets, there, backbones, seeds=seeds, epochs=epochs, tune=tune)(plan)
+
     store = Merged(results or [Path("results/bench.jsonl")])
-    text = view.report(store, present(store, plans or (), narrow), form)
+    found = present(store, plans or (), narrow)
+    for name in plans or ():
+        if not any(p.name == name for p in found):
+            typer.echo(f"nothing of {name} with these options", err=True)
+    text = view.report(store, found, form)
     if target is None:
         typer.echo(text, nl=False)
         return

@@ -127,7 +127,10 @@ def train(
     parts = {name: graphs.select(getattr(split, name)) for name in ("train", "validation", "test")}
     for name, part in parts.items():
         if len(part) == 0:
-            raise InputError(f"the split leaves no {name} graphs: take a stratified one (--split stratified)")
+            raise InputError(
+                f"the split leaves no {name} graphs: there are too few of each class, or an official split does so "
+                "(then take split stratified)"
+            )
     if model is None:
         sample = pack(method.plain(parts["train"]), check=False)
         model = backbone_for(sample, dataset.outputs, backbone, options.seed)

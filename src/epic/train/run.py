@@ -31,7 +31,7 @@ from epic.files import write_tensors
 from epic.packing import pack
 from epic.randomness import digest
 from epic.train.backbones import backbone_for
-from epic.train.config import CostConfig, RunConfig
+from epic.train.config import RECIPE, CostConfig, RunConfig
 from epic.train.loop import train, with_features
 
 MODEL_FORM = "epic-model/1"
@@ -41,13 +41,14 @@ MODEL_FORM = "epic-model/1"
 class Setup:
     """What a run works on: graphs with features and, where asked, noisy labels; their split; and the method, fitted.
 
-    ``prepared`` is the time that fitting took, learning of costs included even if they were learned before.
+    ``prepared`` is the time that fitting took, learning of costs included even if they were learned before (None where
+    that is not known).
     """
 
     dataset: Dataset
     split: Split
     method: Method
-    prepared: float
+    prepared: float | None
 
 
 def setup(
@@ -68,7 +69,7 @@ def setup(
     settings = {"seed": config.seed, **config.settings}
     if "degree_features" in takes and dataset.graphs.x is not None and "degrees" in dataset.notes:
         settings.setdefault("degree_features", True)
-    learned = 0.0
+    learned: float | None = 0.0
     if "cost" in takes:
         held = dataset.graphs.select(split.validation)
         settings["cost"], learned = cost_of(config.cost, training, held, config.seed, costs, device, progress)
@@ -79,7 +80,8 @@ def setup(
     if kind.learns:
         options = {"progress": progress, **({} if config.fit_epochs is None else {"epochs": config.fit_epochs})}
     method.fit(training, **options)
-    return Setup(dataset, split, method, round(learned + time.perf_counter() - start, 3))
+    spent = time.perf_counter() - start
+    return Setup(dataset, split, method, None if learned is None else round(learned + spent, 3))
 
 
 def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Dataset, Split]:
@@ -106,19 +108,20 @@ def cost_of(
     folder: Path,
     device: torch.device | str = "cpu",
     progress: bool = True,
-) -> tuple[Cost, float]:
+) -> tuple[Cost, float | None]:
     """A learned cost: from its file, from the folder if it was learned before, or learned now; and the seconds that
-    learning it took, whenever that was (0 for a file).
+    learning it took, whenever that was (None if it was not in one go; 0 for a file).
     """
     if config.file is not None:
         return Cost.load(config.file), 0.0
     content = [digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y) for g in (training, held)]
-    how = [config.backbone, asdict(Learning(**config.learning(seed)))]
+    how = [RECIPE, config.backbone, asdict(Learning(**config.learning(seed)))]
     path = folder / f"cost-{identity(how, *content)[:16]}.safetensors"
     with _locked(path.with_suffix(".lock")):  # several processes may want it at once
         took = path.with_suffix(".seconds")
         if path.exists():
-            return LearnedCost.load(path), float(took.read_text()) if took.exists() else 0.0
+            return LearnedCost.load(path), float(took.read_text()) if took.exists() else None
+        whole = not path.with_suffix(".ckpt").exists()
         start = time.perf_counter()
         cost = LearnedCost(config.backbone)
         cost.fit(
@@ -131,9 +134,10 @@ def cost_of(
         )
         cost.to("cpu")  # augmentation runs there, in loader workers too
         seconds = time.perf_counter() - start
-        took.write_text(f"{seconds:.3f}")
+        if whole:
+            took.write_text(f"{seconds:.3f}")
         cost.save(path)
-    return cost, seconds
+    return cost, seconds if whole else None
 
 
 def run(
