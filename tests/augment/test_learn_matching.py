@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from epic import InputError
-from epic.augment.learn_matching import Matching, _parts, train_matching
+from epic.augment.learn_matching import Matching, _parts, _watched, train_matching
 from epic.packing import pack
 from tests.graphs import random_graph
 
@@ -19,6 +19,20 @@ def sparse_and_dense(count=60, seed=0, classes=(0, 1)):
             for k in range(count)
         ]
     )
+
+
+def test_triplets_to_choose_the_epoch_by_are_not_learned_from():
+    graphs = sparse_and_dense(40)
+    graphs = replace(graphs, node={"x": graphs.graph_of_node[:, None].float()})  # every graph has a name
+    known, watched = _watched(graphs, 0.25, seed=0)
+    names = set(known.x[known.ptr[:-1], 0].long().tolist())
+    seen = {g for part in watched for g in part.tolist()}
+    assert len(names) == 30
+    assert seen
+    assert not names & seen
+    anchor, positive, negative = (graphs.y[part] for part in watched)
+    assert torch.equal(anchor, positive)
+    assert not (anchor == negative).any()
 
 
 def test_it_learns_to_put_graphs_in_order():

@@ -2,44 +2,11 @@
 
 from __future__ import annotations
 
-from epic.augment.epic import EPIC
-from epic.augment.method import About
+from epic.augment.fixed_cost import FixedCost
 from epic.cost.feature import FeatureCost
-from epic.randomness import Seed
 
 
-class EPICFeature(EPIC):
+class EPICFeature(FixedCost):
     """EPIC with ``FeatureCost()``: what is left of its gain when edits cost what features differ by."""
 
-    about = About(
-        paper="control; Heo et al., EPIC, IJCAI 2024, table of cost functions",
-        changes="nodes, edges, features: a graph on the edit path of two",
-        needs="nothing",
-        label="mixed by the share of cost spent",
-        edge_attr="kept",
-        cost="one assignment a graph",
-    )
-
-    def __init__(
-        self,
-        ratio: float = 0.5,
-        order: str = "random",
-        indicator: bool = False,
-        pairs: str = "random",
-        seed: Seed = None,
-        *,
-        classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(
-            FeatureCost(),
-            ratio,
-            order,
-            indicator,
-            pairs,
-            seed,
-            classes=classes,
-            degree_features=degree_features,
-            task=task,
-        )
+    fixed = FeatureCost

@@ -2,44 +2,11 @@
 
 from __future__ import annotations
 
-from epic.augment.epic import EPIC
-from epic.augment.method import About
+from epic.augment.fixed_cost import FixedCost
 from epic.cost.unit import UnitCost
-from epic.randomness import Seed
 
 
-class EPICUnit(EPIC):
+class EPICUnit(FixedCost):
     """EPIC with ``UnitCost()``: what is left of its gain when every edit costs the same."""
 
-    about = About(
-        paper="control; Heo et al., EPIC, IJCAI 2024, table of cost functions",
-        changes="nodes, edges, features: a graph on the edit path of two",
-        needs="nothing",
-        label="mixed by the share of cost spent",
-        edge_attr="kept",
-        cost="one assignment a graph",
-    )
-
-    def __init__(
-        self,
-        ratio: float = 0.5,
-        order: str = "random",
-        indicator: bool = False,
-        pairs: str = "random",
-        seed: Seed = None,
-        *,
-        classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(
-            UnitCost(),
-            ratio,
-            order,
-            indicator,
-            pairs,
-            seed,
-            classes=classes,
-            degree_features=degree_features,
-            task=task,
-        )
+    fixed = UnitCost

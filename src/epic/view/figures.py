@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from epic.errors import InputError, choose
 from epic.view.frames import frames
 from epic.view.names import Names
-from epic.view.strip import DASHED, _graph, _legend, _title
+from epic.view.strip import DASHED, draw_graph, draw_legend, step_title
 from epic.view.style import BLANK, CIVIDIS, COLOURS, EDGE, OUTLINE, WIDTH, ink_on
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def draw_path(path: EditPath, source: str, steps: int = 6) -> Drawn:
         _step(figure.add_subplot(grid[0, column]), drawn, path, k)
         last = figure.add_subplot(grid[1, column], sharey=last)
         _soft_label(last, path.label(k).tolist(), first=column == 0)
-    _legend(figure, drawn)
+    draw_legend(figure, drawn)
     _note(figure, source)
     return Drawn(figure, _path_numbers(path, chosen), source)
 
@@ -104,7 +104,7 @@ def draw_correspondence(path: EditPath, source: str, steps: int = 6) -> Drawn:
     drawn = frames(path, Names())
     for column, k in enumerate(chosen):
         _step(figure.add_subplot(grid[1, column]), drawn, path, k)
-    _legend(figure, drawn)
+    draw_legend(figure, drawn)
     _note(figure, source)
     kinds = [_part(path.source, a) + "-" + _part(path.target, b) for a, b in pairs]
     counts = {kind: kinds.count(kind) for kind in ("head-head", "head-tail", "tail-head", "tail-tail")}
@@ -248,8 +248,8 @@ def _path_numbers(path: EditPath, chosen: list[int]) -> dict[str, Any]:
 
 def _step(axes: Any, drawn: dict[str, Any], path: EditPath, k: int) -> None:
     """One graph of the path, as on a strip."""
-    _graph(axes, drawn, k)
-    axes.set_title(_title(k, len(path)), fontsize=9)
+    draw_graph(axes, drawn, k)
+    axes.set_title(step_title(k, len(path)), fontsize=9)
     axes.set_xlabel(f"{path.fraction(k):.0%} of cost", fontsize=8)
     axes.set_xlim(-0.09, 1.09)
     axes.set_ylim(1.09, -0.09)

@@ -33,8 +33,8 @@ def strip(path: EditPath, steps: int = 6, names: Names | str | None = None) -> A
     figure = Figure(figsize=(2.3 * len(chosen), 3.2), layout="constrained")
     for column, k in enumerate(chosen):
         axes = figure.add_subplot(1, len(chosen), column + 1)
-        _graph(axes, drawn, k)
-        axes.set_title(_title(k, len(path)), fontsize=9)
+        draw_graph(axes, drawn, k)
+        axes.set_title(step_title(k, len(path)), fontsize=9)
         axes.set_xlabel(_caption(path, k), fontsize=8)
         axes.set_xlim(-0.09, 1.09)
         axes.set_ylim(1.09, -0.09)  # downwards, as on pages
@@ -42,11 +42,11 @@ def strip(path: EditPath, steps: int = 6, names: Names | str | None = None) -> A
         axes.set_yticks([])
         for side in axes.spines.values():
             side.set_color("#DDDDDD")
-    _legend(figure, drawn)
+    draw_legend(figure, drawn)
     return figure
 
 
-def _graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
+def draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
     """One step: edges, outlines with a white gap inside, fills, letters."""
     from matplotlib.collections import LineCollection
 
@@ -86,7 +86,7 @@ def _graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
         axes.text(x, y, text, zorder=4, **letter)
 
 
-def _legend(figure: Any, drawn: dict[str, Any]) -> None:
+def draw_legend(figure: Any, drawn: dict[str, Any]) -> None:
     from matplotlib.lines import Line2D
 
     signs = []
@@ -103,7 +103,7 @@ def _legend(figure: Any, drawn: dict[str, Any]) -> None:
     figure.legend(handles=signs, loc="outside lower center", ncols=len(signs) or 1, fontsize=8, frameon=False)
 
 
-def _title(k: int, last: int) -> str:
+def step_title(k: int, last: int) -> str:
     return "source" if k == 0 else "target" if k == last else f"step {k} of {last}"
 
 
