@@ -6,6 +6,7 @@ Edges are sorted once for all layers of a network; a sum over the edges of each 
 
 from __future__ import annotations
 
+import inspect
 from functools import cached_property
 from typing import Any
 
@@ -90,6 +91,11 @@ def collect(value: Tensor, groups: Groups) -> Tensor:
 
 class _Linear(torch.autograd.Function):
     """What the three have in common: they are linear in their first argument; the second says which edges."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Torch reads it at every call, and finding it anew takes longer than the sum over a small batch.
+        cls.forward.__signature__ = inspect.signature(cls.forward)  # type: ignore[attr-defined]
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Any], output: Tensor) -> None:

@@ -107,9 +107,9 @@ class Pack:
         return Pack(
             ptr,
             edge_ptr,
-            self.edge_index[:, edges_at] + shift,
-            {k: v[nodes_at] for k, v in self.node.items()},
-            {k: v[edges_at] for k, v in self.edge.items()},
+            self.edge_index.index_select(1, edges_at) + shift,
+            {k: v.index_select(0, nodes_at) for k, v in self.node.items()},
+            {k: v.index_select(0, edges_at) for k, v in self.edge.items()},
             None if self.y is None else self.y[index],
         )
 

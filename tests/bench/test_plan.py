@@ -89,9 +89,16 @@ def test_narrowing(store):
         table.narrowed(methods=["epik"])
 
 
+def test_where_runs_are_repeated_on_splits_fewer_seeds_are_fewer_splits(store):
+    repeated = load_plan("splits").narrowed(datasets=("BZR",), seeds=2)
+    assert [(t.config["split_seed"], t.config["seed"]) for t in repeated.ready(store)] == [(0, 0), (1, 0)]
+    assert len(load_plan("splits").quick().ready(store)) == 2 * 2
+
+
 def test_the_plans_of_the_paper_are_whole(store):
     assert set(names()) == {
         *("main", "molecules", "noise", "costs", "distance", "sinkhorn", "blur", "order", "curves", "lollipop"),
+        "splits",
     }
     main = load_plan("main")
     assert len(main.datasets) * len(main.backbones) * len(main.entries) * main.seeds == 880

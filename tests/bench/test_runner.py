@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from epic.bench.plan import load_plan
 from epic.bench.runner import carry_out, outlook
 from epic.bench.store import Store
 from tests.bench.fake import Fake
@@ -74,6 +75,7 @@ def test_the_outlook_learns_from_finished_runs(tmp_path, calls):
     look = outlook(table, store, workers=2)
     assert look.seconds == pytest.approx(4 * 20 / 2)
     assert str(look) == "8 runs, 4 done, 4 to do, about 40 s"
+    assert outlook(load_plan("distance"), store).seconds is None  # training says nothing of it
 
 
 @pytest.mark.slow

@@ -6,8 +6,9 @@ i[v]``, so only the gain ``S[u, v] - d[u] - i[v]`` of a substitution matters, an
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from epic.errors import InputError
+from epic.ragged import ranges
 
 
 @dataclass(frozen=True)
@@ -60,36 +62,56 @@ def assign_batch(
 
 def match_gains(gain: np.ndarray, rows: list[int], columns: list[int]) -> np.ndarray:
     """Best partner of each row of padded gains, or -1."""
-    match = np.full(gain.shape[:2], -1, dtype=np.int64)
-    cells = []
-    for p, (n, m) in enumerate(zip(rows, columns, strict=True)):
-        cells.append(gain[p, :n, :m])
-        if not np.isfinite(cells[-1]).all():
-            raise InputError(f"the costs of pair {p} hold NaN or infinity: costs must be finite numbers")
-    pair, u, v = match_cells(cells)
-    match[pair, u] = v
-    return match
+    pairs, n, m = gain.shape
+    sizes = np.asarray(rows, dtype=np.int64)
+    corner = np.arange(pairs) * n
+    partner = match_blocks(gain.reshape(pairs * n, m), corner, np.zeros_like(corner), sizes, np.asarray(columns))
+    match = np.full(pairs * n, -1, dtype=np.int64)
+    match[ranges(corner, sizes)] = partner
+    return match.reshape(pairs, n)
 
 
-def match_cells(gains: Iterable[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What to substitute in each of many pairs: pair, row and column, given what each substitution costs more than a
-    deletion and an insertion (negative: it saves).
+def match_blocks(
+    field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray
+) -> np.ndarray:
+    """What to substitute in each of many pairs, given what each substitution costs more than a deletion and an
+    insertion (negative: it saves): the column of every row, pair after pair, -1 where none.
 
-    At a tie substitution is preferred: it keeps the two graphs more alike on the way. Pairs are taken one at a time,
-    so that only one matrix need be there.
+    Pair p is the block ``field[top[p] : top[p] + rows[p], left[p] : left[p] + columns[p]]``. At a tie substitution is
+    preferred: it keeps the two graphs more alike on the way.
     """
-    rows, columns, values = [], [], []
-    for gain in gains:
-        u, v = linear_sum_assignment(np.minimum(gain, 0.0))
-        rows.append(u)
-        columns.append(v)
-        values.append(gain[u, v])
-    if not rows:
-        none = np.zeros(0, dtype=np.int64)
-        return none, none, none
-    keep = np.concatenate(values) <= 0.0
-    pair = np.repeat(np.arange(len(rows)), [u.size for u in rows])
-    return pair[keep], np.concatenate(rows)[keep], np.concatenate(columns)[keep]
+    partner = np.full(int(rows.sum()), -1, dtype=np.int64)
+    solve = _compiled() or solve_each
+    bad = solve(field, top, left, rows, columns, partner)
+    if bad >= 0:
+        raise InputError(f"the costs of pair {bad} hold NaN or infinity: costs must be finite numbers")
+    return partner
+
+
+def solve_each(
+    field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, partner: np.ndarray
+) -> int:
+    """What :func:`epic.assignment.compiled.solve` does, pair by pair."""
+    first = 0
+    for p, (t, l, n, m) in enumerate(zip(*(a.tolist() for a in (top, left, rows, columns)), strict=True)):
+        gain = field[t : t + n, l : l + m]
+        try:
+            u, v = linear_sum_assignment(np.minimum(gain, 0.0))
+        except ValueError:
+            return p
+        partner[first : first + n][u] = np.where(gain[u, v] <= 0.0, v, -1)
+        first += n
+    return -1
+
+
+@cache
+def _compiled() -> Callable[..., int] | None:
+    """One loop over all pairs in machine code, with the same answers, where numba is installed (extra ``fast``)."""
+    try:
+        from epic.assignment.compiled import solve
+    except ImportError:
+        return None
+    return solve
 
 
 def matched_distance(

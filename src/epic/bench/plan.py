@@ -75,6 +75,8 @@ class Plan(BaseModel):
     def narrowed(self, **only: Any) -> Plan:
         """The same with fewer datasets, methods, backbones, seeds, or other options; None leaves as it is."""
         given = {k: v for k, v in only.items() if v is not None}
+        if "seeds" in given and self.splits > 1:
+            given["splits"] = given.pop("seeds")  # it is splits then that runs are repeated on
         if "methods" in given:
             by_label = {e.label: e for e in self.entries}
             names = given.pop("methods")
@@ -98,7 +100,8 @@ class Plan(BaseModel):
         if self.kind == "blur":
             options |= {"epochs": 3, "pairs": 100}
         noise = self.noise[len(self.noise) // 2 :][:1]
-        changes = {"datasets": tuple(small), "noise": noise, "seeds": 2, "tune": 0, "options": options}
+        repeated = "splits" if self.splits > 1 else "seeds"
+        changes = {"datasets": tuple(small), "noise": noise, repeated: 2, "tune": 0, "options": options}
         return self.model_copy(update=changes)
 
     def groups(self) -> list[Group]:

@@ -35,7 +35,7 @@ class Outlook:
 
 
 def outlook(plan: Plan, store: Store, workers: int = 1) -> Outlook:
-    """Look before starting. Times are learned from finished runs that are alike in dataset and method."""
+    """Look before starting. Times are learned from finished runs of the same kind, alike in dataset and method."""
     known = plan.tasks(store)
     done = [t for t in known if store.get(t) is not None]
     failed = sum(store.failed(t) is not None for t in known)
@@ -43,7 +43,7 @@ def outlook(plan: Plan, store: Store, workers: int = 1) -> Outlook:
     total = max(plan.count(), len(known))
     times: dict[tuple[str, str], list[float]] = {}
     for record in store:
-        if "seconds_in_all" in record and "error" not in record:
+        if "seconds_in_all" in record and "error" not in record and record["kind"] == plan.kind:
             config = record["config"]
             for key in (_like(config), (config.get("dataset", ""), ""), ("", "")):
                 times.setdefault(key, []).append(record["seconds_in_all"] / config.get("epochs", 1))

@@ -15,9 +15,9 @@ from torch import Tensor
 from typing_extensions import Self
 
 from epic.assignment.buckets import AREA, buckets, padded_index
-from epic.assignment.exact import match_cells
+from epic.assignment.exact import match_blocks
 from epic.assignment.sinkhorn import sinkhorn
-from epic.cost.distances import Neighbors, distance_matrix, nearest
+from epic.cost.distances import CELLS, Neighbors, distance_matrix, nearest
 from epic.cost.explain import Explanation, explain
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
@@ -283,15 +283,24 @@ class Cost(ABC):
         rows, columns = ptr_a[first + 1] - ptr_a[first], ptr_b[second + 1] - ptr_b[second]
         one = a.to("cpu").detach().finite()
         gain = self.gains(one, one if b is a else b.to("cpu").detach().finite())
-        lists = (ptr_a[first], ptr_a[first + 1], ptr_b[second], ptr_b[second + 1])
-        # The only loop over pairs in the library.
-        pair, u, v = match_cells(
-            gain(slice(u0, u1), slice(v0, v1)) for u0, u1, v0, v1 in zip(*(t.tolist() for t in lists), strict=True)
-        )
         source_ptr, target_ptr = offsets(rows), offsets(columns)
-        partner, origin = np.full(source_ptr[-1], -1), np.full(target_ptr[-1], -1)
-        u, v = u + source_ptr[pair], v + target_ptr[pair]
-        partner[u], origin[v] = v, u
+        partner = np.full(source_ptr[-1], -1)
+        for p0, p1 in _runs(rows, columns):
+            corner = source_ptr[p0:p1] - source_ptr[p0]
+            starts = zip(ptr_a[first[p0:p1]].tolist(), ptr_b[second[p0:p1]].tolist(), strict=True)
+            sizes = list(zip(rows[p0:p1].tolist(), columns[p0:p1].tolist(), strict=True))
+            # The only loops over pairs in the library, but for the assignment itself.
+            cells = [gain(slice(u, u + n), slice(v, v + m)) for (u, v), (n, m) in zip(starts, sizes, strict=True)]
+            field = np.zeros((source_ptr[p1] - source_ptr[p0], columns[p0:p1].max()), dtype=cells[0].dtype)
+            for at, cell, (n, m) in zip(corner.tolist(), cells, sizes, strict=True):
+                field[at : at + n, :m] = cell
+            partner[source_ptr[p0] : source_ptr[p1]] = match_blocks(
+                field, corner, np.zeros_like(corner), rows[p0:p1], columns[p0:p1]
+            )
+        swapped = np.flatnonzero(partner >= 0)
+        partner[swapped] += np.repeat(target_ptr[:-1], rows)[swapped]
+        origin = np.full(target_ptr[-1], -1)
+        origin[partner[swapped]] = swapped
         return Matches(
             ranges(ptr_a[first], rows), ranges(ptr_b[second], columns), source_ptr, target_ptr, partner, origin
         )
@@ -356,6 +365,16 @@ def _descendants(cls: type[Cost]) -> Iterator[type[Cost]]:
     for child in cls.__subclasses__():
         yield child
         yield from _descendants(child)
+
+
+def _runs(rows: np.ndarray, columns: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Runs of pairs that fit into a matrix of ``CELLS`` entries below each other, one pair at least."""
+    start = 0
+    while start < rows.size:
+        area = np.cumsum(rows[start:]) * np.maximum.accumulate(columns[start:])
+        stop = start + max(1, int(np.searchsorted(area, CELLS, side="right")))
+        yield start, stop
+        start = stop
 
 
 def _inside(block: PairCosts) -> Tensor:

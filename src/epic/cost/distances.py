@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from tqdm import tqdm
+
+from epic.assignment.exact import match_blocks
+from epic.ragged import ranges
 
 if TYPE_CHECKING:
     from epic.cost.base import Cost, NodeCosts
@@ -51,20 +53,29 @@ def distance_matrix(cost: Cost, a: NodeCosts, b: NodeCosts, same: bool, progress
     with tqdm(total=na, desc="distances", unit="graph", disable=not progress, delay=1.0) as bar:
         for i0, i1 in _chunks(a.ptr, CELLS // 1024):
             for j0, j1, gain, base in _gains(gain_of, a, b, i0, i1, first=i0 if same else 0):
-                clipped = np.minimum(gain, 0.0)
-                pa, pb = _local(a.ptr, i0, i1), _local(b.ptr, j0, j1)
-                for i in range(i1 - i0):
-                    start = max(0, i0 + i - j0) if same else 0
-                    for j in range(start, j1 - j0):
-                        cell = clipped[pa[i] : pa[i + 1], pb[j] : pb[j + 1]]
-                        if cell.size:
-                            base[i, j] += cell[linear_sum_assignment(cell)].sum()
+                wanted = np.arange(i0, i1)[:, None] <= np.arange(j0, j1) if same else np.ones(base.shape, dtype=bool)
+                i, j = np.nonzero(wanted)
+                base[i, j] += _saved(gain, *_blocks(_local(a.ptr, i0, i1), i), *_blocks(_local(b.ptr, j0, j1), j))
                 out[i0:i1, j0:j1] = base
             bar.update(i1 - i0)
     if same:
         out = np.triu(out, 1)
         out = out + out.T
     return torch.from_numpy(np.maximum(out, 0.0)).to(torch.get_default_dtype())
+
+
+def _blocks(ptr: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Begin and length of lists."""
+    return ptr[which], ptr[which + 1] - ptr[which]
+
+
+def _saved(gain: np.ndarray, top: np.ndarray, rows: np.ndarray, left: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """What the best substitutions add to the cost of each block (0 or less)."""
+    partner = match_blocks(gain, top, left, rows, columns)
+    pair = np.repeat(np.arange(top.size), rows)
+    kept = partner >= 0
+    value = gain[ranges(top, rows)[kept], (left[pair] + partner)[kept]]
+    return np.bincount(pair[kept], value, top.size)
 
 
 def nearest(cost: Cost, a: NodeCosts, b: NodeCosts, k: int, skip_self: bool, progress: bool) -> Neighbors:

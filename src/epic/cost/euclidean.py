@@ -45,8 +45,10 @@ def gains(a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
     With rows (-2h, |h|^2, 1) and columns (k, 1, |k|^2) the product is the squared distance itself.
     """
     middle = a.embedding.numpy().mean(0) if a.embedding.shape[0] else 0.0  # see between
-    h, k = a.embedding.numpy() - middle, b.embedding.numpy() - middle
-    square_h, square_k = (np.einsum("nd,nd->n", v, v)[:, None] for v in (h, k))
+    h = a.embedding.numpy() - middle
+    k = h if b.embedding is a.embedding else b.embedding.numpy() - middle
+    square_h = np.einsum("nd,nd->n", h, h)[:, None]
+    square_k = square_h if k is h else np.einsum("nd,nd->n", k, k)[:, None]
     left = np.concatenate([-2 * h, square_h, np.ones_like(square_h)], axis=1)
     right = np.concatenate([k, np.ones_like(square_k), square_k], axis=1)
     lost, won = a.deletion.numpy()[:, None], b.insertion.numpy()

@@ -1,0 +1,72 @@
+"""The compiled solver against scipy's: the same answer, ties included, or results would depend on what is installed."""
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epic import InputError
+from epic.assignment import exact
+
+compiled = pytest.importorskip("epic.assignment.compiled", reason="needs numba: pip install 'epic-graph[fast]'")
+
+sizes = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8)
+
+
+def laid_out(shapes, seed, values, dtype):
+    """Blocks on the diagonal of a field whose other entries must not be read."""
+    rows, columns = np.array(shapes).T
+    rng = np.random.default_rng(seed)
+    field = np.full((rows.sum(), columns.sum() + 1), np.nan, dtype=dtype)
+    top, left = np.cumsum(rows) - rows, np.cumsum(columns) - columns
+    for t, l, n, m in zip(top, left, rows, columns, strict=True):
+        field[t : t + n, l : l + m] = rng.integers(-values, 2, (n, m)) if values else rng.normal(-0.5, 1, (n, m))
+    return field, top, left, rows, columns
+
+
+@given(sizes, st.integers(0, 2**31), st.sampled_from([0, 1, 3]), st.sampled_from([np.float32, np.float64]))
+def test_it_gives_what_scipy_gives_to_the_last_tie(shapes, seed, values, dtype):
+    blocks = laid_out(shapes, seed, values, dtype)
+    ours, theirs = (np.full(blocks[3].sum(), -7) for _ in range(2))
+    theirs[:] = -1
+    assert compiled.solve(*blocks, ours) == exact.solve_each(*blocks, theirs) == -1
+    assert ours.tolist() == theirs.tolist()
+
+
+def test_larger_problems_too():
+    blocks = laid_out([(60, 80), (80, 60), (70, 70)], 0, 4, np.float64)
+    ours, theirs = np.full(blocks[3].sum(), -1), np.full(blocks[3].sum(), -1)
+    compiled.solve(*blocks, ours)
+    exact.solve_each(*blocks, theirs)
+    assert ours.tolist() == theirs.tolist()
+
+
+@pytest.mark.parametrize("solver", ["compiled", "scipy"])
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_what_is_no_number_is_refused_with_the_pair_that_holds_it(monkeypatch, solver, bad):
+    if solver == "scipy":
+        monkeypatch.setattr(exact, "_compiled", lambda: None)
+    blocks = laid_out([(2, 3), (3, 2), (2, 2)], 0, 0, np.float64)
+    blocks[0][4, 4] = bad
+    with pytest.raises(InputError, match="pair 1 hold"):
+        exact.match_blocks(*blocks)
+
+
+def test_a_forbidden_substitution_is_not_taken():
+    blocks = laid_out([(1, 1)], 0, 0, np.float64)
+    blocks[0][0, 0] = np.inf
+    assert exact.match_blocks(*blocks).tolist() == [-1]
+
+
+def test_without_numba_scipy_solves(monkeypatch):
+    monkeypatch.setitem(sys.modules, "epic.assignment.compiled", None)
+    exact._compiled.cache_clear()
+    try:
+        assert exact._compiled() is None
+        assert exact.match_blocks(*laid_out([(2, 2)], 0, 1, np.float64)).size == 2
+    finally:
+        monkeypatch.undo()
+        exact._compiled.cache_clear()
+    assert exact._compiled() is compiled.solve
