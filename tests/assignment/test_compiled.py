@@ -47,7 +47,7 @@ def test_larger_problems_too():
 @pytest.mark.parametrize("bad", [np.nan, -np.inf])
 def test_what_is_no_number_is_refused_with_the_pair_that_holds_it(monkeypatch, solver, bad):
     if solver == "scipy":
-        monkeypatch.setattr(exact, "_compiled", lambda: None)
+        monkeypatch.setattr(exact, "compiled", lambda name: None)
     blocks = laid_out([(2, 3), (3, 2), (2, 2)], 0, 0, np.float64)
     blocks[0][4, 4] = bad
     with pytest.raises(InputError, match="pair 1 hold"):
@@ -62,11 +62,11 @@ def test_a_forbidden_substitution_is_not_taken():
 
 def test_without_numba_scipy_solves(monkeypatch):
     monkeypatch.setitem(sys.modules, "epic.assignment.compiled", None)
-    exact._compiled.cache_clear()
+    exact.compiled.cache_clear()
     try:
-        assert exact._compiled() is None
+        assert exact.compiled("solve") is None
         assert exact.match_blocks(*laid_out([(2, 2)], 0, 1, np.float64)).size == 2
     finally:
         monkeypatch.undo()
-        exact._compiled.cache_clear()
-    assert exact._compiled() is compiled.solve
+        exact.compiled.cache_clear()
+    assert exact.compiled("solve") is compiled.solve

@@ -112,3 +112,29 @@ def assign_rows(cost: np.ndarray) -> np.ndarray:
             if row == start:
                 break
     return column_of
+
+
+@njit(**OPTIONS)
+def gains_of_squares(
+    field: np.ndarray,
+    top: np.ndarray,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    lost: np.ndarray,
+    u: np.ndarray,
+    won: np.ndarray,
+    v: np.ndarray,
+) -> None:
+    """Turn squared distances into gains, in place: root, less what deleting the row's node and inserting the column's
+    costs.
+
+    Blocks begin at ``top`` and the left edge, their nodes at ``u`` in ``lost`` and ``v`` in ``won``. Every step is
+    rounded to the precision of the field, as numpy would.
+    """
+    for p in range(rows.size):
+        for i in range(rows[p]):
+            line, price = field[top[p] + i], lost[u[p] + i]
+            for j in range(columns[p]):
+                line[j] = np.sqrt(max(line[j], 0.0))
+                line[j] -= price
+                line[j] -= won[v[p] + j]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import torch
@@ -81,7 +83,7 @@ def match_blocks(
     preferred: it keeps the two graphs more alike on the way.
     """
     partner = np.full(int(rows.sum()), -1, dtype=np.int64)
-    solve = _compiled() or solve_each
+    solve = compiled("solve") or solve_each
     bad = solve(field, top, left, rows, columns, partner)
     if bad >= 0:
         raise InputError(f"the costs of pair {bad} hold NaN or infinity: costs must be finite numbers")
@@ -105,13 +107,13 @@ def solve_each(
 
 
 @cache
-def _compiled() -> Callable[..., int] | None:
-    """One loop over all pairs in machine code, with the same answers, where numba is installed (extra ``fast``)."""
+def compiled(name: str) -> Callable[..., Any] | None:
+    """A function of :mod:`epic.assignment.compiled`; None where numba is not installed (extra ``fast``)."""
     try:
-        from epic.assignment.compiled import solve
+        module = import_module("epic.assignment.compiled")
     except ImportError:
         return None
-    return solve
+    return getattr(module, name)
 
 
 def matched_distance(

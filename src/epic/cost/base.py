@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from epic.assignment.exact import match_blocks
 from epic.assignment.sinkhorn import sinkhorn
 from epic.cost.distances import CELLS, Neighbors, distance_matrix, nearest
 from epic.cost.explain import Explanation, explain
+from epic.cost.gains import Gains
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
 from epic.pack import Graphs, Pack
@@ -262,14 +263,10 @@ class Cost(ABC):
         for group in buckets(a.ptr.diff()[i], b.ptr.diff()[j], area):
             yield self.pair_costs(a, b, i[group], j[group], group)
 
-    def gains(self, a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
-        """A function that gives, for a run of nodes of ``a`` and one of ``b``, what substituting costs more than
-        deleting and inserting.
-
-        Numpy on the CPU, where the exact assignment is solved.
-        """
+    def gains(self, a: NodeCosts, b: NodeCosts) -> Gains:
+        """What substituting nodes of ``a`` by nodes of ``b`` costs more than deleting and inserting."""
         lost, won = a.deletion.numpy(), b.insertion.numpy()
-        return lambda u, v: self.substitution(a.embedding[u], b.embedding[v]).numpy() - lost[u, None] - won[v]
+        return Gains(lambda u, v: self.substitution(a.embedding[u], b.embedding[v]).numpy() - lost[u, None] - won[v])
 
     @torch.no_grad()
     def match(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor) -> Matches:
@@ -286,17 +283,9 @@ class Cost(ABC):
         source_ptr, target_ptr = offsets(rows), offsets(columns)
         partner = np.full(source_ptr[-1], -1)
         for p0, p1 in _runs(rows, columns):
-            corner = source_ptr[p0:p1] - source_ptr[p0]
-            starts = zip(ptr_a[first[p0:p1]].tolist(), ptr_b[second[p0:p1]].tolist(), strict=True)
-            sizes = list(zip(rows[p0:p1].tolist(), columns[p0:p1].tolist(), strict=True))
-            # The only loops over pairs in the library, but for the assignment itself.
-            cells = [gain(slice(u, u + n), slice(v, v + m)) for (u, v), (n, m) in zip(starts, sizes, strict=True)]
-            field = np.zeros((source_ptr[p1] - source_ptr[p0], columns[p0:p1].max()), dtype=cells[0].dtype)
-            for at, cell, (n, m) in zip(corner.tolist(), cells, sizes, strict=True):
-                field[at : at + n, :m] = cell
-            partner[source_ptr[p0] : source_ptr[p1]] = match_blocks(
-                field, corner, np.zeros_like(corner), rows[p0:p1], columns[p0:p1]
-            )
+            n, m, top = rows[p0:p1], columns[p0:p1], source_ptr[p0:p1] - source_ptr[p0]
+            field = gain.stacked(ptr_a[first[p0:p1]], n, ptr_b[second[p0:p1]], m)
+            partner[source_ptr[p0] : source_ptr[p1]] = match_blocks(field, top, np.zeros_like(top), n, m)
         swapped = np.flatnonzero(partner >= 0)
         partner[swapped] += np.repeat(target_ptr[:-1], rows)[swapped]
         origin = np.full(target_ptr[-1], -1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,11 @@ from torch import Tensor
 from tqdm import tqdm
 
 from epic.assignment.exact import match_blocks
+from epic.cost.gains import Gains
 from epic.ragged import ranges
 
 if TYPE_CHECKING:
     from epic.cost.base import Cost, NodeCosts
-
-Gain = Callable[[slice, slice], np.ndarray]
 
 ROUNDING = 1e-4
 """Difference of two distances that counts as none, as a share of the mean price of a deletion."""
@@ -178,7 +177,7 @@ def _reduce(op: np.ufunc, value: np.ndarray, ptr: np.ndarray, axis: int) -> np.n
 
 
 def _gains(
-    gain: Gain, a: NodeCosts, b: NodeCosts, i0: int, i1: int, first: int = 0
+    gain: Gains, a: NodeCosts, b: NodeCosts, i0: int, i1: int, first: int = 0
 ) -> Iterator[tuple[int, int, np.ndarray, np.ndarray]]:
     """For graphs i0..i1 of a against b in blocks: the gain of each substitution, and each pair's delete-all-insert-all
     cost.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from torch import Tensor
+
+from epic.assignment.exact import compiled
+from epic.cost.gains import Gains, pairs
+from epic.ragged import offsets
 
 if TYPE_CHECKING:
     from epic.cost.base import NodeCosts
@@ -38,27 +41,40 @@ def _root(square: Tensor) -> Tensor:
     return square.where(positive, 1.0).sqrt() * positive
 
 
-def gains(a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
+class EuclideanGains(Gains):
     """:meth:`epic.cost.Cost.gains` for Euclidean costs: one matrix product and four passes a pair, five times faster
     than in torch.
 
     With rows (-2h, |h|^2, 1) and columns (k, 1, |k|^2) the product is the squared distance itself.
     """
-    middle = a.embedding.numpy().mean(0) if a.embedding.shape[0] else 0.0  # see between
-    h = a.embedding.numpy() - middle
-    k = h if b.embedding is a.embedding else b.embedding.numpy() - middle
-    square_h = np.einsum("nd,nd->n", h, h)[:, None]
-    square_k = square_h if k is h else np.einsum("nd,nd->n", k, k)[:, None]
-    left = np.concatenate([-2 * h, square_h, np.ones_like(square_h)], axis=1)
-    right = np.concatenate([k, np.ones_like(square_k), square_k], axis=1)
-    lost, won = a.deletion.numpy()[:, None], b.insertion.numpy()
 
-    def gain(u: slice, v: slice) -> np.ndarray:
-        block = left[u] @ right[v].T
+    def __init__(self, a: NodeCosts, b: NodeCosts) -> None:
+        middle = a.embedding.numpy().mean(0) if a.embedding.shape[0] else 0.0  # see between
+        h = a.embedding.numpy() - middle
+        k = h if b.embedding is a.embedding else b.embedding.numpy() - middle
+        square_h = np.einsum("nd,nd->n", h, h)[:, None]
+        square_k = square_h if k is h else np.einsum("nd,nd->n", k, k)[:, None]
+        self.left = np.concatenate([-2 * h, square_h, np.ones_like(square_h)], axis=1)
+        self.right = np.concatenate([k, np.ones_like(square_k), square_k], axis=1)
+        self.lost, self.won = a.deletion.numpy(), b.insertion.numpy()
+
+    def __call__(self, source: slice, target: slice) -> np.ndarray:
+        block = self.left[source] @ self.right[target].T
         np.maximum(block, 0.0, out=block)
         np.sqrt(block, out=block)
-        block -= lost[u]
-        block -= won[v]
+        block -= self.lost[source, None]
+        block -= self.won[target]
         return block
 
-    return gain
+    def stacked(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
+        finish = compiled("gains_of_squares")
+        if finish is None:
+            return super().stacked(u, n, v, m)
+        top = offsets(n)
+        field = np.zeros((top[-1], int(m.max())), dtype=self.left.dtype)
+        right = self.right.T
+        for at, (source, target) in zip(top.tolist(), pairs(u, n, v, m), strict=False):
+            rows, columns = source.stop - source.start, target.stop - target.start
+            np.matmul(self.left[source], right[:, target], out=field[at : at + rows, :columns])
+        finish(field, top, n, m, self.lost, u, self.won, v)  # the four passes, over all pairs in one
+        return field

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from epic.cost.base import Cost, NodeCosts
-from epic.cost.euclidean import between, gains, one_to_one
+from epic.cost.euclidean import EuclideanGains, between, one_to_one
+from epic.cost.gains import Gains
 from epic.errors import InputError
 from epic.pack import Pack, matrix
 
@@ -59,8 +58,8 @@ class FeatureCost(Cost):
             differ += source[..., :, None, column] != target[..., None, :, column]
         return (2 * differ).sqrt()
 
-    def gains(self, a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
-        return gains(a, b) if a.embedding.is_floating_point() else super().gains(a, b)
+    def gains(self, a: NodeCosts, b: NodeCosts) -> Gains:
+        return EuclideanGains(a, b) if a.embedding.is_floating_point() else super().gains(a, b)
 
     def paired(self, source: Tensor, target: Tensor) -> Tensor:
         if source.is_floating_point():

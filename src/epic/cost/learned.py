@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from epic.cost.base import Cost, NodeCosts
-from epic.cost.euclidean import between, gains, one_to_one
+from epic.cost.euclidean import EuclideanGains, between, one_to_one
+from epic.cost.gains import Gains
 from epic.cost.learning import Epoch, Learning, learn
 from epic.cost.network import CostNetwork
 from epic.errors import InputError, choose
@@ -107,8 +106,8 @@ class LearnedCost(Cost):
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
         return between(source, target)
 
-    def gains(self, a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
-        return gains(a, b)
+    def gains(self, a: NodeCosts, b: NodeCosts) -> Gains:
+        return EuclideanGains(a, b)
 
     def paired(self, source: Tensor, target: Tensor) -> Tensor:
         return one_to_one(source, target)

@@ -7,7 +7,6 @@ bipartite graph matching, Image and Vision Computing, 2009); the matching leaves
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from epic.cost.base import Cost, NodeCosts
+from epic.cost.gains import Gains
 from epic.cost.unit import row_codes
 from epic.pack import Pack
 from epic.partners import chances
@@ -50,11 +50,11 @@ class BipartiteCost(Cost):
         differ = label[..., :, None] != label_t[..., None, :]
         return differ + (degree[..., :, None] - degree_t[..., None, :]).abs() / 2
 
-    def gains(self, a: NodeCosts, b: NodeCosts) -> Callable[[slice, slice], np.ndarray]:
+    def gains(self, a: NodeCosts, b: NodeCosts) -> Gains:
         """As in the base class, in numpy throughout: twice as fast on small graphs."""
         (label, degree), (label_t, degree_t) = a.embedding.numpy().T.copy(), b.embedding.numpy().T.copy()
         # |d - d'| - d - d' is twice the smaller degree, taken away.
-        return lambda u, v: (label[u, None] != label_t[v]) - 2.0 - np.minimum(degree[u, None], degree_t[v])
+        return Gains(lambda u, v: (label[u, None] != label_t[v]) - 2.0 - np.minimum(degree[u, None], degree_t[v]))
 
 
 @dataclass(frozen=True)

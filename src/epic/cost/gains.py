@@ -1,0 +1,42 @@
+"""What a substitution costs more than a deletion and an insertion (negative: it saves), the matrix that the exact
+assignment is solved on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from epic.ragged import offsets
+
+
+class Gains:
+    """Gains between the nodes of two packs, for a run of nodes of each; numpy, on the CPU.
+
+    ``block`` is the function that gives them.
+    """
+
+    def __init__(self, block: Callable[[slice, slice], np.ndarray]) -> None:
+        self._block = block
+
+    def __call__(self, source: slice, target: slice) -> np.ndarray:
+        return self._block(source, target)
+
+    def stacked(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """The matrices of many pairs below each other, from the left edge: pair p has ``n[p]`` nodes from ``u[p]`` on
+        and ``m[p]`` from ``v[p]`` on.
+        """
+        # The only loops over pairs in the library are here, in its faster forms, and in the assignment itself.
+        blocks = [self(*p) for p in pairs(u, n, v, m)]
+        field = np.zeros((int(n.sum()), int(m.max())), dtype=blocks[0].dtype)
+        for at, block in zip(offsets(n).tolist(), blocks, strict=False):
+            field[at : at + block.shape[0], : block.shape[1]] = block
+        return field
+
+
+def pairs(u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> list[tuple[slice, slice]]:
+    """Source and target nodes of each pair."""
+    lists = ((u.tolist(), (u + n).tolist()), (v.tolist(), (v + m).tolist()))
+    source, target = ([slice(a, b) for a, b in zip(*ends, strict=True)] for ends in lists)
+    return list(zip(source, target, strict=True))
