@@ -61,6 +61,13 @@ def test_unit_cost_is_what_the_matrix_says(lollipops):
     assert record["correct"] == by_matrix(lollipops, UnitCost(), 1)
     assert record["accuracy"] == round(100 * record["correct"] / record["test_graphs"], 2)
     assert record["k_correct"] == by_matrix(lollipops, UnitCost(), record["k"])
+    assert record["voted_correct"] == by_matrix(lollipops, UnitCost(), 1, ties=True)
+    train, test = lollipops.graphs.select(split.train), lollipops.graphs.select(split.test)
+    twin = UnitCost().distances(test, train, progress=False) == 0
+    several = sum(train.y[row].unique().numel() > 1 for row in twin)
+    assert (record["twins"], record["twins_of_several_classes"]) == (int(twin.any(1).sum()), several)
+    assert 0 < record["twins"] < record["test_graphs"]
+    assert record["twins_voted_correct"] <= min(record["twins"], record["voted_correct"])
     best = max(record["k_validation"].values())
     assert record["k"] == min(int(k) for k, v in record["k_validation"].items() if v == best)
     assert 0 < record["assignments_solved_share"] <= 1

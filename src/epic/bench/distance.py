@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from epic.cost.base import Cost
+from epic.cost.distances import Neighbors
 from epic.cost.feature import FeatureCost
 from epic.cost.learned import LearnedCost
 from epic.cost.learning import ASSIGNMENTS
@@ -70,6 +71,7 @@ def distance_run(
     found = prices.nearest(test, train, k, progress)
     done = time.perf_counter()
     label = train.y.numpy()
+    voted = vote(found, label, classes, "uniform", 1)[1]
     record: dict[str, Any] = {
         "dataset": dataset_name,
         "cost": cost,
@@ -82,7 +84,8 @@ def distance_run(
         "majority_accuracy": _percent(int((truth == int(train.y.bincount().argmax())).sum()), len(test)),
         # The nearest graph alone decides: of equals, the first. The paper does not say what it does with them.
         **_counted("", label[found.index[:, 0].numpy()], truth),
-        **_counted("voted_", vote(found, label, classes, "uniform", 1)[1], truth),
+        **_counted("voted_", voted, truth),
+        **_twins(found, label, voted == truth),
         "fit_seconds": round(fitted - begin, 1),
         "nearest_seconds": round(done - chosen, 1),
         "assignments_solved_share": round(found.solved / (len(test) * len(train)), 4),
@@ -126,6 +129,21 @@ def _learned(cost: Cost) -> dict[str, Any]:
     best = min(cost.history, key=lambda e: e.judged)
     ordered = None if best.ordered is None else round(best.ordered, 4)
     return {"epochs": len(cost.history), "best_epoch": best.epoch, "validation_ordered": ordered}
+
+
+def _twins(found: Neighbors, label: np.ndarray, right: np.ndarray) -> dict[str, int]:
+    """Test graphs with training graphs at distance zero, of how many of them these are of several classes, and on how
+    many their vote is right: what no distance under which equal graphs are equal can change.
+    """
+    query, index = found.tied[found.tied_distance <= found.rounding].numpy().T
+    classes = np.zeros((len(right), label.max() + 1), dtype=bool)
+    classes[query, label[index]] = True
+    twin = classes.any(1)
+    return {
+        "twins": int(twin.sum()),
+        "twins_of_several_classes": int((classes.sum(1) > 1).sum()),
+        "twins_voted_correct": int(right[twin].sum()),
+    }
 
 
 def _counted(prefix: str, said: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
