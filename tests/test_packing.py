@@ -151,6 +151,13 @@ def test_an_edge_into_the_next_graph_is_found():
         pack([a, b])
 
 
+def test_graphs_are_told_apart_by_ptr_even_if_batch_was_changed():
+    batch = Batch.from_data_list([Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2) for _ in range(3)])
+    batch.batch = batch.batch + 1
+    batch.edge_index = batch.edge_index.to(torch.int32)
+    assert pack(batch, check=False).edge_ptr.tolist() == [0, 2, 4, 6]
+
+
 def test_a_batch_with_labels_laid_flat_is_understood():
     graphs = [
         Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]), y=torch.tensor([0.2, 0.8])) for _ in range(3)

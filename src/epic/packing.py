@@ -162,10 +162,9 @@ def _from_batch(batch: Batch) -> Pack:
     graphs, nodes, edges = ptr.numel() - 1, int(ptr[-1]), edge_index.shape[1]
     if edges and (int(edge_index.min()) < 0 or int(edge_index.max()) >= nodes):
         raise InputError(f"edge_index names node {int(edge_index.max())}, but the batch has {nodes} nodes")
-    if vector is not None and vector.numel() == nodes:  # ten times faster than a search
-        owner, other = vector.index_select(0, edge_index.flatten()).view(2, -1)
-    else:
-        owner, other = torch.bucketize(edge_index, ptr[1:], right=True)
+    # From ptr, not from batch, which a transform may have changed; ten times faster than a search for each end.
+    graph = torch.repeat_interleave(torch.arange(graphs, device=ptr.device), ptr.diff())
+    owner, other = graph.index_select(0, edge_index.flatten().long()).view(2, -1)
     if not torch.equal(owner, other):
         at = int((owner != other).nonzero()[0])
         raise InputError(f"edge {at} of the batch joins graph {int(owner[at])} with graph {int(other[at])}")

@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -6,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from epic import InputError
-from epic.assignment import assign, assign_batch
+from epic.assignment import assign, assign_batch, exact
 
 
 def full_problem(S: np.ndarray, d: np.ndarray, i: np.ndarray) -> float:
@@ -57,6 +59,50 @@ def test_gradient_is_that_of_the_minimum():
     assert torch.autograd.gradcheck(lambda *c: assign(*c).distance, (S, d, i))
 
 
-def test_costs_that_are_not_numbers_are_refused():
-    with pytest.raises(InputError, match="NaN or infinity"):
-        assign(torch.tensor([[torch.nan]]), torch.ones(1), torch.ones(1))
+@pytest.fixture(params=["with numba", "with scipy"])
+def solver(request, monkeypatch):
+    """Both ways to solve."""
+    if request.param == "with numba":
+        pytest.importorskip("numba", reason="needs numba: pip install 'epic-graph[fast]'")
+    else:
+        monkeypatch.setattr(exact, "compiled", lambda name: None)
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("bad", [torch.nan, -torch.inf, -1e305])
+def test_costs_that_are_not_numbers_are_refused(bad):
+    S = torch.ones(3, 2, 2, dtype=torch.double)
+    S[1, 0, 1] = bad
+    with pytest.raises(InputError, match="the costs of pair 1 hold NaN or infinity, or are beyond 1e"):
+        assign_batch(S, torch.ones(3, 2), torch.ones(3, 2))
+
+
+@pytest.mark.usefixtures("solver")
+def test_infinity_forbids_a_substitution():
+    S = torch.tensor([[torch.inf, 0.5], [torch.inf, torch.inf]])
+    found = assign(S, torch.ones(2), torch.ones(2))
+    assert (found.match.tolist(), float(found.distance)) == ([1, -1], 2.5)
+
+
+@pytest.mark.usefixtures("solver")
+def test_other_types_and_no_pairs():
+    S = torch.tensor([[0.25, 4.0], [4.0, 0.5]])
+    for kind in (torch.half, torch.float, torch.double):
+        assert assign(S.to(kind), torch.ones(2, dtype=kind), torch.ones(2, dtype=kind)).match.tolist() == [0, 1]
+    none = assign_batch(torch.zeros(0, 3, 2), torch.zeros(0, 3), torch.zeros(0, 2))
+    assert (none.match.shape, none.distance.shape) == ((0, 3), (0,))
+
+
+def test_sizes_beyond_the_costs_are_refused():
+    with pytest.raises(InputError, match="between 0 and the 2 x 2"):
+        assign_batch(torch.ones(1, 2, 2), torch.ones(1, 2), torch.ones(1, 2), torch.tensor([2]), torch.tensor([9]))
+
+
+def test_without_numba_scipy_solves(monkeypatch):
+    monkeypatch.setitem(sys.modules, "epic.assignment.compiled", None)
+    exact.compiled.cache_clear()
+    try:
+        assert exact.compiled("solve") is None
+        assert assign(torch.tensor([[0.1, 5.0]]), torch.ones(1), torch.ones(2)).match.tolist() == [0]
+    finally:
+        exact.compiled.cache_clear()

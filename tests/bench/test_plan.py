@@ -92,6 +92,12 @@ def test_narrowing(store):
 def test_where_runs_are_repeated_on_splits_fewer_seeds_are_fewer_splits(store):
     repeated = load_plan("splits").narrowed(datasets=("BZR",), seeds=2)
     assert [(t.config["split_seed"], t.config["seed"]) for t in repeated.ready(store)] == [(0, 0), (1, 0)]
+    assert [
+        (p.splits, p.seeds) for p in (repeated.narrowed(seeds=1), repeated.narrowed(seeds=1).narrowed(seeds=3))
+    ] == [
+        (1, 1),
+        (3, 1),
+    ]
     assert len(load_plan("splits").quick().ready(store)) == 2 * 2
 
 

@@ -232,6 +232,13 @@ def test_distance_table(tmp_path):
     assert rest["vanilla GIN", "COX2"].count == "0/5"
 
 
+@pytest.mark.parametrize("change", [lambda p: p.quick(), lambda p: p.narrowed(epochs=7), lambda p: p.narrowed(seeds=2)])
+def test_plain_gin_stands_in_narrowed_distance_tables(tmp_path, change):
+    plan, splits = change(load_plan("distance")), change(load_plan("splits"))
+    store = fill(splits, tmp_path / "r.jsonl", lambda c: 0.8)
+    assert cells(table_of(plan, store), 3)["vanilla GIN", "BZR"].mean == pytest.approx(80.0)
+
+
 def test_other_kinds(tmp_path):
     blur = load_plan("blur")
     made = {"frobenius": {str(k): 3.0 / k for k in range(1, 11)}}
@@ -370,6 +377,7 @@ def test_the_command_says_what_was_left_out_or_changed():
     those = [{"config": {"dataset": d, "backbone": b}} for d in quick.datasets for b in quick.backbones]
     assert command_of(quick, those) == "epic reproduce main --quick"
     assert command_of(load_plan("blur"), []) == "epic reproduce sinkhorn"
+    assert command_of(load_plan("splits").narrowed(seeds=2), []) == "epic reproduce distance --seeds 2"
     assert command_of(tiny(), every) == ""
 
 

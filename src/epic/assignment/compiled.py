@@ -8,49 +8,34 @@ time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
+from epic.assignment.exact import LOWEST
+
+INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
 
 
-@njit(**OPTIONS)
-def solve(
-    field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, partner: np.ndarray
-) -> int:
-    """Fill ``partner`` with the column of every row of every block of ``field``, block after block; -1 where none.
-
-    Block p has its corner at ``(top[p], left[p])``. Entries above 0 count as 0 and are not taken. Gives -1, or the
-    number of the first block that holds NaN or minus infinity, on which the search below would never end.
+def fast(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile for both precisions now, in a fixed order: several processes may fill the cache on disk at once, and
+    numba names what it keeps there by the order in which it comes.
     """
-    first = 0
-    for p in range(top.size):
-        n, m = rows[p], columns[p]
-        block = field[top[p] : top[p] + n, left[p] : left[p] + m]
-        wide = n <= m
-        cost = np.empty((n, m) if wide else (m, n))
-        for u in range(n):
-            for v in range(m):
-                gain = block[u, v]
-                if not gain > -np.inf:
-                    return p
-                if wide:
-                    cost[u, v] = min(gain, 0.0)
-                else:
-                    cost[v, u] = min(gain, 0.0)
-        column_of = assign_rows(cost)
-        partner[first : first + n] = -1
-        for row in range(column_of.size):
-            u, v = (row, column_of[row]) if wide else (column_of[row], row)
-            if block[u, v] <= 0.0:
-                partner[first + u] = v
-        first += n
-    return -1
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        signatures = list(dict.fromkeys(signature.format(bits=bits) for bits in (32, 64)))
+        how = {"nogil": True, "error_model": "numpy", **options}
+        try:
+            return njit(signatures, cache=True, **how)(function)
+        except RuntimeError:  # no folder to keep it in
+            return njit(signatures, **how)(function)
+
+    return compiled
 
 
-@njit(fastmath={"nnan", "nsz"}, **OPTIONS)
+@fast("int64[::1](float64[:, ::1])", fastmath={"nnan", "nsz"})
 def assign_rows(cost: np.ndarray) -> np.ndarray:
     """The cheapest column of its own for every row, where there are no more rows than columns."""
     n, m = cost.shape
@@ -114,7 +99,41 @@ def assign_rows(cost: np.ndarray) -> np.ndarray:
     return column_of
 
 
-@njit(**OPTIONS)
+@fast(f"int64({FIELD}, {', '.join(5 * [INTEGERS])})")
+def solve(
+    field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, partner: np.ndarray
+) -> int:
+    """Fill ``partner`` with the column of every row of every block of ``field``, block after block; -1 where none.
+
+    Block p has its corner at ``(top[p], left[p])``. Entries above 0 count as 0 and are not taken. Gives -1, or the
+    number of the first block with NaN or something below ``LOWEST``, on which the search would never end.
+    """
+    first = 0
+    for p in range(top.size):
+        n, m = rows[p], columns[p]
+        block = field[top[p] : top[p] + n, left[p] : left[p] + m]
+        wide = n <= m
+        cost = np.empty((n, m) if wide else (m, n))
+        for u in range(n):
+            for v in range(m):
+                gain = block[u, v]
+                if not gain > LOWEST:
+                    return p
+                if wide:
+                    cost[u, v] = min(gain, 0.0)
+                else:
+                    cost[v, u] = min(gain, 0.0)
+        column_of = assign_rows(cost)
+        partner[first : first + n] = -1
+        for row in range(column_of.size):
+            u, v = (row, column_of[row]) if wide else (column_of[row], row)
+            if block[u, v] <= 0.0:
+                partner[first + u] = v
+        first += n
+    return -1
+
+
+@fast(f"void({FIELD}, {', '.join(3 * [INTEGERS])}, {VALUES}, {INTEGERS}, {VALUES}, {INTEGERS})")
 def gains_of_squares(
     field: np.ndarray,
     top: np.ndarray,

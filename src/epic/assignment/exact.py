@@ -20,6 +20,9 @@ from torch import Tensor
 from epic.errors import InputError
 from epic.ragged import ranges
 
+LOWEST = -1e300
+"""Gains below this are refused: their sums could overflow."""
+
 
 @dataclass(frozen=True)
 class Assignment:
@@ -56,37 +59,42 @@ def assign_batch(
     columns = torch.full((pairs,), m) if columns is None else columns.cpu()
     with torch.no_grad():
         gain = substitution.detach() - deletion.detach()[:, :, None] - insertion.detach()[:, None, :]
-        match = torch.from_numpy(match_gains(gain.cpu().numpy(), rows.tolist(), columns.tolist())).to(
-            substitution.device
-        )
+        found = match_gains(gain.cpu().numpy(), rows.numpy(), columns.numpy())
+        match = torch.from_numpy(found).to(substitution.device)
     return Assignment(match, matched_distance(substitution, deletion, insertion, match, rows, columns))
 
 
-def match_gains(gain: np.ndarray, rows: list[int], columns: list[int]) -> np.ndarray:
+def match_gains(gain: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Best partner of each row of padded gains, or -1."""
     pairs, n, m = gain.shape
-    sizes = np.asarray(rows, dtype=np.int64)
-    corner = np.arange(pairs) * n
-    partner = match_blocks(gain.reshape(pairs * n, m), corner, np.zeros_like(corner), sizes, np.asarray(columns))
+    if pairs and (rows.max() > n or columns.max() > m or min(rows.min(), columns.min()) < 0):
+        raise InputError(f"rows and columns must lie between 0 and the {n} x {m} of the costs")
+    top = np.arange(pairs) * n
     match = np.full(pairs * n, -1, dtype=np.int64)
-    match[ranges(corner, sizes)] = partner
+    match[ranges(top, rows)] = match_blocks(gain.reshape(pairs * n, m), top, np.zeros_like(top), rows, columns)
     return match.reshape(pairs, n)
 
 
 def match_blocks(
-    field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray
+    field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, first: int = 0
 ) -> np.ndarray:
     """What to substitute in each of many pairs, given what each substitution costs more than a deletion and an
     insertion (negative: it saves): the column of every row, pair after pair, -1 where none.
 
     Pair p is the block ``field[top[p] : top[p] + rows[p], left[p] : left[p] + columns[p]]``. At a tie substitution is
-    preferred: it keeps the two graphs more alike on the way.
+    preferred: it keeps the two graphs more alike on the way. Infinity forbids one. ``first`` is what the caller counts
+    the first pair as.
     """
+    if field.dtype not in (np.float32, np.float64):
+        field = field.astype(np.float64)
     partner = np.full(int(rows.sum()), -1, dtype=np.int64)
     solve = compiled("solve") or solve_each
-    bad = solve(field, top, left, rows, columns, partner)
+    top, left, rows, columns = (np.ascontiguousarray(a, dtype=np.int64) for a in (top, left, rows, columns))
+    bad = solve(np.ascontiguousarray(field), top, left, rows, columns, partner)
     if bad >= 0:
-        raise InputError(f"the costs of pair {bad} hold NaN or infinity: costs must be finite numbers")
+        raise InputError(
+            f"the costs of pair {first + bad} hold NaN or infinity, or are beyond {-LOWEST:g}: give finite numbers"
+        )
     return partner
 
 
@@ -97,10 +105,9 @@ def solve_each(
     first = 0
     for p, (t, l, n, m) in enumerate(zip(*(a.tolist() for a in (top, left, rows, columns)), strict=True)):
         gain = field[t : t + n, l : l + m]
-        try:
-            u, v = linear_sum_assignment(np.minimum(gain, 0.0))
-        except ValueError:
+        if gain.size and not gain.min() > LOWEST:
             return p
+        u, v = linear_sum_assignment(np.minimum(gain, 0.0))
         partner[first : first + n][u] = np.where(gain[u, v] <= 0.0, v, -1)
         first += n
     return -1

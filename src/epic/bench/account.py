@@ -83,9 +83,9 @@ def command_of(plan: Plan, records: Sequence[dict[str, Any]]) -> str:
             words += [f"--{option}s", ",".join(there)]
     if [e.label for e in plan.entries] != [e.label for e in full.entries]:
         words += ["--methods", ",".join(e.label for e in plan.entries)]
-    for option in ("seeds", "tune"):
-        if getattr(plan, option) != getattr(full, option):
-            words += [f"--{option}", str(getattr(plan, option))]
+    for option, field in (("seeds", plan.repeated), ("tune", "tune")):
+        if getattr(plan, field) != getattr(full, field):
+            words += [f"--{option}", str(getattr(plan, field))]
     if plan.options.get("epochs") != full.options.get("epochs"):
         words += ["--epochs", str(plan.options["epochs"])]
     return " ".join(words)

@@ -60,6 +60,8 @@ class Plan(BaseModel):
     noise: tuple[float, ...] = (0.0,)
     splits: int = Field(1, ge=1)
     seeds: int = Field(5, ge=1)
+    repeated: Literal["seeds", "splits"] = "seeds"
+    """What ``--seeds`` counts: runs with other seeds, or on other splits."""
     tune: int = Field(0, ge=0)
     plain: tuple[str, ...] = ("pool",)
     options: dict[str, Any] = {}
@@ -75,8 +77,8 @@ class Plan(BaseModel):
     def narrowed(self, **only: Any) -> Plan:
         """The same with fewer datasets, methods, backbones, seeds, or other options; None leaves as it is."""
         given = {k: v for k, v in only.items() if v is not None}
-        if "seeds" in given and self.splits > 1:
-            given["splits"] = given.pop("seeds")  # it is splits then that runs are repeated on
+        if "seeds" in given:
+            given[self.repeated] = given.pop("seeds")
         if "methods" in given:
             by_label = {e.label: e for e in self.entries}
             names = given.pop("methods")
@@ -100,8 +102,7 @@ class Plan(BaseModel):
         if self.kind == "blur":
             options |= {"epochs": 3, "pairs": 100}
         noise = self.noise[len(self.noise) // 2 :][:1]
-        repeated = "splits" if self.splits > 1 else "seeds"
-        changes = {"datasets": tuple(small), "noise": noise, repeated: 2, "tune": 0, "options": options}
+        changes = {"datasets": tuple(small), "noise": noise, self.repeated: 2, "tune": 0, "options": options}
         return self.model_copy(update=changes)
 
     def groups(self) -> list[Group]:

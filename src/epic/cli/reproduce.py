@@ -65,7 +65,7 @@ def reproduce(
     store = Store(results)
     page = need_writable(out or Path(f"{plan}.html"))
     parts = [first, *map(load_plan, first.parts)]
-    if methods is not None and not any(p.entries for p in parts):
+    if methods is not None and not first.entries:
         raise InputError(f"{plan} does not compare methods: leave out --methods")
     narrow = narrowing(datasets, methods, backbones, seeds=seeds, epochs=epochs, tune=tune)
     plans = [narrow(p.quick() if quick else p) for p in parts]

@@ -232,7 +232,7 @@ class Cost(ABC):
             measured = self.nodes(part).double()
             parts.append((measured.embedding.cpu(), measured.deletion.cpu(), measured.insertion.cpu()))
         h, d, i = (torch.cat(column) for column in zip(*parts, strict=True))
-        return NodeCosts(h, d, i, packed.ptr.cpu())
+        return NodeCosts(h, d, i, packed.ptr.cpu()).finite()
 
     def matrices(self, source: Graphs, target: Graphs) -> PairCosts:
         """Costs between the i-th source graph and the i-th target graph, padded to the largest of them."""
@@ -285,7 +285,7 @@ class Cost(ABC):
         for p0, p1 in _runs(rows, columns):
             n, m, top = rows[p0:p1], columns[p0:p1], source_ptr[p0:p1] - source_ptr[p0]
             field = gain.stacked(ptr_a[first[p0:p1]], n, ptr_b[second[p0:p1]], m)
-            partner[source_ptr[p0] : source_ptr[p1]] = match_blocks(field, top, np.zeros_like(top), n, m)
+            partner[source_ptr[p0] : source_ptr[p1]] = match_blocks(field, top, np.zeros_like(top), n, m, p0)
         swapped = np.flatnonzero(partner >= 0)
         partner[swapped] += np.repeat(target_ptr[:-1], rows)[swapped]
         origin = np.full(target_ptr[-1], -1)
@@ -360,7 +360,8 @@ def _runs(rows: np.ndarray, columns: np.ndarray) -> Iterator[tuple[int, int]]:
     """Runs of pairs that fit into a matrix of ``CELLS`` entries below each other, one pair at least."""
     start = 0
     while start < rows.size:
-        area = np.cumsum(rows[start:]) * np.maximum.accumulate(columns[start:])
+        near = slice(start, start + CELLS // 32)  # a look at all that follow, in every run, would take its square
+        area = np.cumsum(rows[near]) * np.maximum.accumulate(columns[near])
         stop = start + max(1, int(np.searchsorted(area, CELLS, side="right")))
         yield start, stop
         start = stop

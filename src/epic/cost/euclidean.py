@@ -68,7 +68,7 @@ class EuclideanGains(Gains):
 
     def stacked(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
         finish = compiled("gains_of_squares")
-        if finish is None:
+        if finish is None or not self.left.dtype == self.lost.dtype == self.won.dtype:
             return super().stacked(u, n, v, m)
         top = offsets(n)
         field = np.zeros((top[-1], int(m.max())), dtype=self.left.dtype)

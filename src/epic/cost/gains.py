@@ -29,6 +29,8 @@ class Gains:
         """
         # The only loops over pairs in the library are here, in its faster forms, and in the assignment itself.
         blocks = [self(*p) for p in pairs(u, n, v, m)]
+        if len(blocks) == 1:
+            return blocks[0]
         field = np.zeros((int(n.sum()), int(m.max())), dtype=blocks[0].dtype)
         for at, block in zip(offsets(n).tolist(), blocks, strict=False):
             field[at : at + block.shape[0], : block.shape[1]] = block
