@@ -1,7 +1,7 @@
 """Write the generated parts of results.md anew: each stands between the comment that names its command and the next
 ``<!-- end -->``.
 
-    python docs/update.py
+    python docs/update.py          # from the top of the repository
 """
 
 from __future__ import annotations
