@@ -49,6 +49,17 @@ def test_stacked_blocks_are_the_single_ones(monkeypatch, with_numba, precision):
             assert block == pytest.approx(expected.numpy(), abs=5e-3 if precision == torch.float32 else 1e-6)
 
 
+def test_types_that_are_not_compiled_work_too():
+    nodes = FeatureCost().measure(pack([random_graph(np.random.default_rng(0), n) for n in (4, 3)]))
+    half = type(nodes)(nodes.embedding.half(), nodes.deletion.half(), nodes.insertion.half(), nodes.ptr)
+    mixed = type(nodes)(nodes.embedding.float(), nodes.deletion, nodes.insertion.repeat_interleave(2)[::2], nodes.ptr)
+    for given in (half, mixed):
+        gain = euclidean.EuclideanGains(given, given)
+        field = gain.stacked(np.array([0, 4]), np.array([4, 3]), np.array([4, 0]), np.array([3, 4]))
+        assert (field[:4, :3] == gain(slice(0, 4), slice(4, 7))).all()
+        assert (field[4:, :] == gain(slice(4, 7), slice(0, 4))).all()
+
+
 def test_blocks_of_all_shapes_fit_below_each_other():
     table = np.arange(30.0).reshape(5, 6)
     n, m = np.array([2, 0, 3]), np.array([1, 6, 4])

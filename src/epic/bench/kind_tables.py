@@ -55,9 +55,7 @@ def distance_table(plan: Plan, store: Store) -> Table:
                 cells.append(cell)
             rows.append(Row(str(cost), tuple(cells)))
         blocks.append(marked(Block(title, tuple(rows))))
-    blocks += [
-        Block("To compare with", (_majority(plan, by_place, costs), *_vanilla(plan, store))),
-    ]
+    blocks.append(Block("To compare with", (_majority(plan, by_place, costs), *_vanilla(plan, store))))
     notes = (
         "Mean (sample standard deviation) over splits, each with a seed of its own: the paper prints a deviation for "
         "unit cost, in which nothing but the split is random. Which splits it used it does not say.",

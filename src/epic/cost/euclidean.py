@@ -56,7 +56,7 @@ class EuclideanGains(Gains):
         square_k = square_h if k is h else np.einsum("nd,nd->n", k, k)[:, None]
         self.left = np.concatenate([-2 * h, square_h, np.ones_like(square_h)], axis=1)
         self.right = np.concatenate([k, np.ones_like(square_k), square_k], axis=1)
-        self.lost, self.won = a.deletion.numpy(), b.insertion.numpy()
+        self.lost, self.won = (np.ascontiguousarray(t.numpy()) for t in (a.deletion, b.insertion))
 
     def __call__(self, source: slice, target: slice) -> np.ndarray:
         block = self.left[source] @ self.right[target].T
@@ -68,7 +68,8 @@ class EuclideanGains(Gains):
 
     def stacked(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
         finish = compiled("gains_of_squares")
-        if finish is None or not self.left.dtype == self.lost.dtype == self.won.dtype:
+        types = {array.dtype for array in (self.left, self.lost, self.won)}
+        if finish is None or types not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
             return super().stacked(u, n, v, m)
         top = offsets(n)
         field = np.zeros((top[-1], int(m.max())), dtype=self.left.dtype)
