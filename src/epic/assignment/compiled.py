@@ -2,8 +2,7 @@
 
 Shortest augmenting paths in the order of Crouse (2016), which scipy follows too: the same answer to the last tie, so
 that results do not depend on whether numba is there. It is faster because one call solves many pairs, and because all
-columns are looked at in every step, the scanned ones behind a wall of infinity, which the processor does several at a
-time.
+columns are looked at in every step, the scanned ones behind infinity, which the processor does several at a time.
 """
 
 from __future__ import annotations
@@ -15,6 +14,9 @@ import numpy as np
 from numba import njit
 
 from epic.assignment.exact import LOWEST
+
+STEP = 16
+"""Rows of costs are filled up to multiples of this: the compiler does so many columns in a turn, the rest singly."""
 
 INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
 
@@ -35,61 +37,79 @@ def fast(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Calla
     return compiled
 
 
-@fast("int64[::1](float64[:, ::1])", fastmath={"nnan", "nsz"})
-def assign_rows(cost: np.ndarray) -> np.ndarray:
-    """The cheapest column of its own for every row, where there are no more rows than columns."""
-    n, m = cost.shape
-    row_price, column_price = np.zeros(n), np.zeros(m)
-    column_of, row_of = np.full(n, -1), np.full(m, -1)
-    distance, wall, final = np.empty(m), np.empty(m), np.empty(m)
-    before, scanned, order, place = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64), np.arange(m)
+@fast("int64[::1](float64[:, ::1], int64)", fastmath={"nnan", "nsz"})
+def assign_rows(cost: np.ndarray, m: int) -> np.ndarray:
+    """The cheapest column of its own for every row, where there are no more rows than the ``m`` columns; further
+    columns hold infinity.
+
+    Of equally near columns scipy takes the last free one, else the first taken one, in an order that begins reversed
+    and in which the last column moves to where one was taken out. ``rank`` is larger for what is taken sooner, so that
+    the choice is a maximum: ``width`` plus the place of a free column, ``width - 1`` less that of a taken one.
+    """
+    n, width = cost.shape
+    real, whole = np.zeros((5, width)), np.full((6, width), -1)  # at once: to ask for memory takes time
+    # open_price is column_price, but minus infinity where a column has been scanned: nothing comes nearer there.
+    row_price, column_price, open_price, distance, final = real[0], real[1], real[2], real[3], real[4]
+    row_of, before, scanned, order, rank, first_rank = whole[0], whole[1], whole[2], whole[3], whole[4], whole[5]
+    column_of = np.full(n, -1)
+    for j in range(width):
+        first_rank[j] = width + m - 1 - j
     for start in range(n):
-        for j in range(m):
-            distance[j] = np.inf
-            wall[j] = 0.0
+        line = cost[start]
+        for j in range(width):
+            distance[j] = line[j] - column_price[j]
+        low = np.inf
+        for j in range(width):
+            low = min(low, distance[j])
+        best = -1
+        for j in range(width):
+            best = max(best, first_rank[j] if distance[j] == low else -1)
+        place = best - width if best >= width else width - 1 - best
+        column = m - 1 - place
+        row_price[start] = low
+        if best >= width:  # half of all rows: the nearest column is free
+            row_of[column], column_of[start] = start, column
+            first_rank[column] = width - 1 - place
+            continue
+        for j in range(width):
+            before[j] = start
             order[j] = m - 1 - j
-            place[j] = m - 1 - j
-        open_columns, row, low = m, start, 0.0
+            rank[j] = first_rank[j]
+        count = 0
         while True:
-            line, price = cost[row], row_price[row]
-            for j in range(m):
-                through = (((low + line[j]) - price) - column_price[j]) + wall[j]
-                nearer = through < distance[j]
-                distance[j] = through if nearer else distance[j]
-                before[j] = row if nearer else before[j]
-            low = np.inf
-            for j in range(m):
-                low = min(low, distance[j])
-            hits = 0
-            for j in range(m):
-                hits += distance[j] == low
-            column = 0
-            if hits == 1:
-                while distance[column] != low:
-                    column += 1
-            else:  # the last free column as near as any, else the first taken one, in the order that scans leave
-                fresh = True
-                for q in range(open_columns):
-                    j = order[q]
-                    if distance[j] == low and (fresh or row_of[j] < 0):
-                        column, fresh = j, False
-            scanned[m - open_columns] = column
-            final[column] = low
-            open_columns -= 1
-            moved = order[open_columns]
-            order[place[column]] = moved
-            place[moved] = place[column]
-            if row_of[column] < 0:
-                break
-            distance[column] = np.inf
-            wall[column] = np.inf
+            scanned[count], final[count] = column, low
+            count += 1
             row = row_of[column]
-        row_price[start] += low
-        for s in range(m - open_columns):
+            if row < 0:
+                break
+            moved = order[m - count]
+            order[place] = moved
+            rank[moved] = width + place if row_of[moved] < 0 else width - 1 - place
+            distance[column], open_price[column] = np.inf, -np.inf
+            line, price = cost[row], row_price[row]
+            # Loops that do one thing each: the compiler then does several columns at a time.
+            for j in range(width):
+                through = ((low + line[j]) - price) - open_price[j]
+                old, was = distance[j], before[j]
+                nearer = through < old
+                distance[j] = through if nearer else old
+                before[j] = row if nearer else was
+            low = np.inf
+            for j in range(width):
+                low = min(low, distance[j])
+            best = -1
+            for j in range(width):
+                best = max(best, rank[j] if distance[j] == low else -1)
+            place = best - width if best >= width else width - 1 - best
+            column = order[place]
+        row_price[start] = low
+        for s in range(count):
             j = scanned[s]
             if row_of[j] >= 0:
-                row_price[row_of[j]] += low - final[j]
-            column_price[j] -= low - final[j]
+                row_price[row_of[j]] += low - final[s]
+            column_price[j] -= low - final[s]
+            open_price[j] = column_price[j]
+        first_rank[column] = width - 1 - (m - 1 - column)
         while True:  # exchange columns along the path back to the start
             row = before[column]
             row_of[column] = row
@@ -113,7 +133,8 @@ def solve(
         n, m = rows[p], columns[p]
         block = field[top[p] : top[p] + n, left[p] : left[p] + m]
         wide = n <= m
-        cost = np.empty((n, m) if wide else (m, n))
+        few, many = (n, m) if wide else (m, n)
+        cost = np.full((few, -(-many // STEP) * STEP), np.inf)
         for u in range(n):
             for v in range(m):
                 gain = block[u, v]
@@ -123,7 +144,7 @@ def solve(
                     cost[u, v] = min(gain, 0.0)
                 else:
                     cost[v, u] = min(gain, 0.0)
-        column_of = assign_rows(cost)
+        column_of = assign_rows(cost, many)
         partner[first : first + n] = -1
         for row in range(column_of.size):
             u, v = (row, column_of[row]) if wide else (column_of[row], row)
