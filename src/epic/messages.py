@@ -76,17 +76,17 @@ class Groups:
 
 def spread(h: Tensor, routes: Routes) -> Tensor:
     """For every node, the sum of ``h`` over the nodes that send to it."""
-    return _Spread.apply(h, routes)
+    return _linear(_Spread, h, routes)
 
 
 def fetch(h: Tensor, groups: Groups) -> Tensor:
     """For every element, ``h`` of its group."""
-    return _Fetch.apply(h, groups)
+    return _linear(_Fetch, h, groups)
 
 
 def collect(value: Tensor, groups: Groups) -> Tensor:
     """For every group, the sum of ``value`` over its elements."""
-    return _Collect.apply(value, groups)
+    return _linear(_Collect, value, groups)
 
 
 class _Linear(torch.autograd.Function):
@@ -100,6 +100,11 @@ class _Linear(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Any], output: Tensor) -> None:
         ctx.edges = inputs[1]
+
+
+def _linear(function: type[_Linear], value: Tensor, edges: Any) -> Tensor:
+    # What torch does around a function, for gradients, takes longer than the sum over a small batch.
+    return function.forward(value, edges) if torch.is_inference_mode_enabled() else function.apply(value, edges)
 
 
 class _Spread(_Linear):

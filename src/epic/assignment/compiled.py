@@ -171,10 +171,10 @@ def gains_of_squares(
     Blocks begin at ``top`` and the left edge, their nodes at ``u`` in ``lost`` and ``v`` in ``won``. Every step is
     rounded to the precision of the field, as numpy would.
     """
+    zero = field.dtype.type(0)  # a plain 0.0 would have all done in float64
     for p in range(rows.size):
+        here = won[v[p] : v[p] + columns[p]]
         for i in range(rows[p]):
             line, price = field[top[p] + i], lost[u[p] + i]
             for j in range(columns[p]):
-                line[j] = np.sqrt(max(line[j], 0.0))
-                line[j] -= price
-                line[j] -= won[v[p] + j]
+                line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]

@@ -27,7 +27,7 @@ from epic.path.edit_path import EditPath, edit_path
 from epic.path.labels import mix
 from epic.path.operations import Operations
 from epic.path.orders import ORDERS, ranks
-from epic.ragged import counts
+from epic.ragged import counts, lengths
 from epic.randomness import Seed
 
 
@@ -111,9 +111,11 @@ class EPIC(Method):
     def _between(self, graphs: Pack, i: Tensor, j: Tensor, generator: torch.Generator) -> Pack:
         """One graph from the path of each pair, label included."""
         used, where = torch.cat([i, j]).unique(return_inverse=True)
-        nodes = self.cost.nodes(graphs.select(used)).to(graphs.ptr.device)
-        matches = self.cost.match(nodes, nodes, *where.chunk(2))
-        ops = Operations.of(matches, self.cost.price(nodes, nodes, matches))
+        chosen = graphs.select(used)
+        with torch.inference_mode():  # cheaper than no_grad; no tensor that is made in it outlives this call
+            nodes = self.cost.nodes(chosen).to(graphs.ptr.device)
+            matches = self.cost.match(nodes, nodes, *where.chunk(2))
+            ops = Operations.of(matches, self.cost.price(nodes, nodes, matches))
         # From here on nodes are counted in the whole pack, not among the used graphs.
         back = (graphs.ptr[used] - nodes.ptr[:-1])[where].cpu().numpy()
         matches = matches.shifted(*np.split(back, 2))
@@ -172,7 +174,7 @@ class EPIC(Method):
 
 def draw_steps(ops: Operations, generator: torch.Generator) -> np.ndarray:
     """How many operations to do in each pair: 1 to n - 1, all alike, so that neither end comes out (0 or 1 of 1)."""
-    n = np.diff(ops.ptr)
+    n = lengths(ops.ptr)
     chance = chances(n.size, generator).numpy()
     return np.where(n > 1, 1 + (chance * (n - 1)).astype(np.int64), (chance * (n + 1)).astype(np.int64))
 

@@ -24,7 +24,7 @@ from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
 from epic.pack import Graphs, Pack
 from epic.packing import check_same_features, pack
-from epic.ragged import offsets, owners, ranges
+from epic.ragged import lengths, offsets, owners, ranges
 
 FORM = "epic-cost/1"
 AUGMENTER_FORM = "epic-augmenter/1"  # holds a cost too
@@ -105,8 +105,8 @@ class Matches:
         """The same with nodes counted elsewhere: a number is added to all nodes of each source and target graph."""
         return replace(
             self,
-            source=self.source + np.repeat(source, np.diff(self.source_ptr)),
-            target=self.target + np.repeat(target, np.diff(self.target_ptr)),
+            source=self.source + source.repeat(lengths(self.source_ptr)),
+            target=self.target + target.repeat(lengths(self.target_ptr)),
         )
 
 
@@ -286,8 +286,8 @@ class Cost(ABC):
             n, m, top = rows[p0:p1], columns[p0:p1], source_ptr[p0:p1] - source_ptr[p0]
             field = gain.stacked(ptr_a[first[p0:p1]], n, ptr_b[second[p0:p1]], m)
             partner[source_ptr[p0] : source_ptr[p1]] = match_blocks(field, top, np.zeros_like(top), n, m, p0)
-        swapped = np.flatnonzero(partner >= 0)
-        partner[swapped] += np.repeat(target_ptr[:-1], rows)[swapped]
+        swapped = (partner >= 0).nonzero()[0]
+        partner[swapped] += target_ptr[:-1].repeat(rows)[swapped]
         origin = np.full(target_ptr[-1], -1)
         origin[partner[swapped]] = swapped
         return Matches(
@@ -301,7 +301,7 @@ class Cost(ABC):
         nodes are nearly equal: equal graphs are at distance zero.
         """
         device = a.deletion.device
-        swapped = np.flatnonzero(m.partner >= 0)
+        swapped = (m.partner >= 0).nonzero()[0]
         pairs = (swapped, m.source[swapped], m.target[m.partner[swapped]], m.source, m.target, m.origin < 0)
         at, u, v, source_at, target_at, new = (torch.from_numpy(t).to(device) for t in pairs)
         swap = self.paired(a.embedding.index_select(0, u), b.embedding.index_select(0, v))

@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from epic.assignment.exact import compiled
-from epic.cost.gains import Gains, pairs
+from epic.cost.gains import Gains
 from epic.ragged import offsets
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ class EuclideanGains(Gains):
             return super().stacked(u, n, v, m)
         top = offsets(n)
         field = np.zeros((top[-1], int(m.max())), dtype=self.left.dtype)
-        right = self.right.T
-        for at, (source, target) in zip(top.tolist(), pairs(u, n, v, m), strict=False):
-            rows, columns = source.stop - source.start, target.stop - target.start
-            np.matmul(self.left[source], right[:, target], out=field[at : at + rows, :columns])
+        left, right = self.left, self.right.T
+        places = (array.tolist() for array in (u, u + n, v, v + m, top[:-1], top[1:], m))
+        for u0, u1, v0, v1, row, end, width in zip(*places, strict=True):
+            np.matmul(left[u0:u1], right[:, v0:v1], field[row:end, :width])
         finish(field, top, n, m, self.lost, u, self.won, v)  # the four passes, over all pairs in one
         return field

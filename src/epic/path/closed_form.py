@@ -19,7 +19,7 @@ from torch import Tensor
 
 from epic.cost.base import Matches
 from epic.pack import Pack
-from epic.ragged import counts, merge, offsets, owners, ranges
+from epic.ragged import counts, lengths, offsets, owners, ranges
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ def intermediate(
     ptr = offsets(size_s + size_t)
 
     # Place of every surviving node in the new graphs; a replaced source node points to its replacement.
-    place_s = _place(stays, ptr[:-1] - np.cumsum(size_s) + size_s, matches.source_ptr)
-    place_t = _place(done_target, ptr[1:] - np.cumsum(size_t), matches.target_ptr)
+    place_s = _place(stays, ptr[:-1] - size_s.cumsum() + size_s, matches.source_ptr)
+    place_t = _place(done_target, ptr[1:] - size_t.cumsum(), matches.target_ptr)
     swapped = matches.partner >= 0
-    replaced = np.flatnonzero(done_source & swapped)
+    replaced = (done_source & swapped).nonzero()[0]
     place_s[replaced] = place_t[matches.partner[replaced]]
     deleted = done_source & ~swapped
 
@@ -59,18 +59,25 @@ def intermediate(
     at_s, ends_s, owner_s = _edges(edge_index, edge_ptr, node_ptr, i.cpu().numpy(), matches.source_ptr)
     at_t, ends_t, owner_t = _edges(edge_index, edge_ptr, node_ptr, j.cpu().numpy(), matches.target_ptr)
     # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
-    lives = np.flatnonzero((stays[ends_s[0]] | stays[ends_s[1]]) & ~(deleted[ends_s[0]] | deleted[ends_s[1]]))
-    born = np.flatnonzero(done_target[ends_t[0]] & done_target[ends_t[1]])
-    edges_s = np.bincount(owner_s[lives], minlength=size_s.size)
-    edges_t = np.bincount(owner_t[born], minlength=size_s.size)
+    lives = ((stays[ends_s[0]] | stays[ends_s[1]]) & ~(deleted[ends_s[0]] | deleted[ends_s[1]])).nonzero()[0]
+    born = (done_target[ends_t[0]] & done_target[ends_t[1]]).nonzero()[0]
+    pair_s, pair_t = owner_s[lives], owner_t[born]
+    edges_s, edges_t = (np.bincount(pair, minlength=size_s.size) for pair in (pair_s, pair_t))
+    # The edges of a graph that live on come first, behind all edges of the graphs before it.
+    edges = offsets(edges_s + edges_t)
+    slot_s = np.arange(lives.size) + (edges[:-1] - edges_s.cumsum() + edges_s)[pair_s]
+    slot_t = np.arange(born.size) + (edges[1:] - edges_t.cumsum())[pair_t]
+    edge_at, ends = np.empty(edges[-1], dtype=np.int64), np.empty((2, edges[-1]), dtype=np.int64)
+    edge_at[slot_s], edge_at[slot_t] = at_s[lives], at_t[born]
+    for row in range(2):
+        ends[row, slot_s], ends[row, slot_t] = place_s[ends_s[row, lives]], place_t[ends_t[row, born]]
 
-    edge_order, node_order = merge(edges_s, edges_t), merge(size_s, size_t)
-    edge_at = np.concatenate([at_s[lives], at_t[born]])[edge_order]
-    ends = np.stack(
-        [np.concatenate([place_s[s[lives]], place_t[t[born]]])[edge_order] for s, t in zip(ends_s, ends_t, strict=True)]
-    )
-    keep_s, keep_t = np.flatnonzero(stays), np.flatnonzero(done_target)
-    node_at = np.concatenate([matches.source[keep_s], matches.target[keep_t]])[node_order]
+    keep_s, keep_t = stays.nonzero()[0], done_target.nonzero()[0]
+    slot_s, slot_t = place_s[keep_s], place_t[keep_t]
+    node_at, source_node, target_node = np.empty((3, ptr[-1]), dtype=np.int64)
+    node_at[slot_s], node_at[slot_t] = matches.source[keep_s], matches.target[keep_t]
+    source_node[slot_s], source_node[slot_t] = keep_s, matches.origin[keep_t]
+    target_node[slot_s], target_node[slot_t] = -1, keep_t
 
     device = graphs.ptr.device
 
@@ -80,21 +87,17 @@ def intermediate(
     node_from, edge_from = there(node_at), there(edge_at)
     made = Pack(
         there(ptr),
-        there(offsets(edges_s + edges_t)),
+        there(edges),
         there(ends),
         {k: v.index_select(0, node_from) for k, v in graphs.node.items()},
         {k: v.index_select(0, edge_from) for k, v in graphs.edge.items()},
     )
-    return Intermediate(
-        made,
-        np.concatenate([keep_s, matches.origin[keep_t]])[node_order],
-        np.concatenate([np.full_like(keep_s, -1), keep_t])[node_order],
-    )
+    return Intermediate(made, source_node, target_node)
 
 
 def _place(kept: np.ndarray, first: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     """Place of each kept element: ``first`` of its list, plus the kept ones before it in all lists."""
-    return np.cumsum(kept) - kept + np.repeat(first, np.diff(ptr))
+    return kept.cumsum() - kept + first.repeat(lengths(ptr))
 
 
 def _edges(
@@ -105,4 +108,4 @@ def _edges(
     """
     count = edge_ptr[index + 1] - edge_ptr[index]
     at = ranges(edge_ptr[index], count)
-    return at, edge_index[:, at] + np.repeat(ptr[:-1] - node_ptr[index], count), owners(offsets(count))
+    return at, edge_index[:, at] + (ptr[:-1] - node_ptr[index]).repeat(count), owners(offsets(count))

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from epic.cost.base import Matches, Prices
-from epic.ragged import counts, merge, offsets, owners, sums
+from epic.ragged import counts, lengths, merge, offsets, owners
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Operations:
     @staticmethod
     def of(m: Matches, prices: Prices) -> Operations:
         new = m.origin < 0
-        inserted, inserts = np.flatnonzero(new), counts(new, m.target_ptr)
-        nodes = np.diff(m.source_ptr)
+        inserted, inserts = new.nonzero()[0], counts(new, m.target_ptr)
+        nodes = lengths(m.source_ptr)
         order = merge(nodes, inserts)
         lost, won = (p.detach().cpu().numpy().astype(np.float64) for p in (prices.source, prices.target))
         return Operations(
@@ -54,8 +54,8 @@ class Operations:
 
     def fraction(self, done: np.ndarray) -> np.ndarray:
         """Share of each pair's cost that is ``done``, eq. (1); of the operations, where all cost nothing."""
-        total, spent = sums(self.price, self.ptr), sums(self.price * done, self.ptr)
-        count, finished = np.diff(self.ptr), counts(done, self.ptr)
+        total, spent = (np.bincount(self.pair, price, self.ptr.size - 1) for price in (self.price, self.price * done))
+        count, finished = lengths(self.ptr), counts(done, self.ptr)
         share = np.where(total > 0, spent / np.where(total > 0, total, 1.0), finished / np.maximum(count, 1))
         # Exact at both ends, whatever the rounding of the sums.
         share = np.where(finished == 0, 0.0, np.where(finished == count, 1.0, share))
@@ -66,4 +66,4 @@ def by_key(key: np.ndarray, ops: Operations) -> np.ndarray:
     """Position of each operation in its pair's path when sorted by ``key`` in [0, 1)."""
     rank = np.empty(key.size, dtype=np.int64)
     rank[np.argsort(ops.pair + key, kind="stable")] = np.arange(key.size)
-    return rank - np.repeat(ops.ptr[:-1], np.diff(ops.ptr))
+    return rank - ops.ptr[:-1].repeat(lengths(ops.ptr))
