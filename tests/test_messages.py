@@ -65,6 +65,11 @@ def test_function_transforms():
         lambda t: collect(t, routes.by_end),
     ):
         assert torch.equal(torch.func.jvp(function, (h,), (2 * h,))[1], function(2 * h))
+        with torch.no_grad():  # turns off gradients backward only
+            assert torch.equal(torch.func.jvp(function, (h,), (2 * h,))[1], function(2 * h))
+        sums = function(h)
+        with torch.inference_mode():  # goes another way
+            assert torch.equal(function(h), sums)
 
 
 def test_an_edge_to_a_node_that_is_not_there():
