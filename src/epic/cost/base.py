@@ -49,8 +49,10 @@ class NodeCosts:
     def finite(self) -> NodeCosts:
         """Itself, or an error where a cost is not a number."""
         for value in (self.embedding, self.deletion, self.insertion):
-            # A sum is far cheaper than isfinite.
-            if value.is_floating_point() and not math.isfinite(float(value.sum(dtype=torch.double))):
+            # A sum is far cheaper than isfinite, and one in float64 is asked for only where that in float32 overflows.
+            if value.is_floating_point() and not any(
+                math.isfinite(float(value.sum(dtype=precision))) for precision in (None, torch.double)
+            ):
                 raise InputError(
                     "the costs of these graphs hold NaN or infinity: look for NaN or huge values in x and edge_attr"
                 )
