@@ -3,6 +3,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.autograd import forward_ad
 
 from epic.errors import InputError
 from epic.messages import Groups, Routes, collect, fetch, spread
@@ -67,9 +68,13 @@ def test_function_transforms():
         assert torch.equal(torch.func.jvp(function, (h,), (2 * h,))[1], function(2 * h))
         with torch.no_grad():  # turns off gradients backward only
             assert torch.equal(torch.func.jvp(function, (h,), (2 * h,))[1], function(2 * h))
-        sums = function(h)
-        with torch.inference_mode():  # goes another way
-            assert torch.equal(function(h), sums)
+            with forward_ad.dual_level():
+                dual = function(forward_ad.make_dual(h, 2 * h))
+                assert torch.equal(forward_ad.unpack_dual(dual).tangent, function(2 * h))
+        with_gradient = function(h.clone().requires_grad_())
+        for plainly in (torch.no_grad(), torch.inference_mode()):  # go another way
+            with plainly:
+                assert torch.equal(function(h), with_gradient)
 
 
 def test_an_edge_to_a_node_that_is_not_there():

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from epic.errors import InputError
 
@@ -103,8 +104,10 @@ class _Linear(torch.autograd.Function):
 
 
 def _linear(function: type[_Linear], value: Tensor, edges: Any) -> Tensor:
+    if torch.is_grad_enabled() or unpack_dual(value).tangent is not None:
+        return function.apply(value, edges)
     # What torch does around a function, for gradients, takes longer than the sum over a small batch.
-    return function.forward(value, edges) if torch.is_inference_mode_enabled() else function.apply(value, edges)
+    return function.forward(value, edges)
 
 
 class _Spread(_Linear):

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-_EMPTY = Batch(_base_cls=Data)  # to copy: PyG makes the class anew each time, which takes as long as all the rest
+_EMPTY = Batch(_base_cls=Data)  # to copy: to find out what class it is takes PyG ten times longer
 Graphs = Any  # a Pack, a Batch, one Data, or any sequence of Data (a PyG Dataset included)
 
 

@@ -49,22 +49,6 @@ def test_originals_come_first_and_unchanged():
     assert torch.allclose(out.y.sum(1), torch.ones(24))
 
 
-@pytest.mark.parametrize("order", ["random", "bfs"])
-@pytest.mark.parametrize("learned", [False, True])
-def test_what_comes_out_can_be_trained_on(order, learned):
-    """Costs are taken in inference mode, whose tensors no gradient may pass."""
-    source = batch()
-    augment = EPIC(None if learned else UnitCost(), order=order, indicator=True, seed=0)
-    augment.fit(source, **({"epochs": 1, "progress": False} if learned else {}))
-    out = augment(source)
-    held = [*out.to_dict().values(), *pack(source).__dict__.values()]
-    assert not any(value.is_inference() for value in held if isinstance(value, torch.Tensor))
-    layer = torch.nn.Linear(out.x.shape[1], 3)
-    pooled = torch.zeros(out.num_graphs, 3).index_add(0, out.batch, layer(out.x.float()))
-    (pooled * out.y).sum().backward()
-    assert layer.weight.grad.abs().sum() > 0
-
-
 @pytest.mark.parametrize("order", ["random", "bfs", "connected"])
 @pytest.mark.parametrize(
     "kind",

@@ -111,11 +111,9 @@ class EPIC(Method):
     def _between(self, graphs: Pack, i: Tensor, j: Tensor, generator: torch.Generator) -> Pack:
         """One graph from the path of each pair, label included."""
         used, where = torch.cat([i, j]).unique(return_inverse=True)
-        chosen = graphs.select(used)
-        with torch.inference_mode():  # cheaper than no_grad; no tensor that is made in it outlives this call
-            nodes = self.cost.nodes(chosen).to(graphs.ptr.device)
-            matches = self.cost.match(nodes, nodes, *where.chunk(2))
-            ops = Operations.of(matches, self.cost.price(nodes, nodes, matches))
+        nodes = self.cost.nodes(graphs.select(used)).to(graphs.ptr.device)
+        matches = self.cost.match(nodes, nodes, *where.chunk(2))
+        ops = Operations.of(matches, self.cost.price(nodes, nodes, matches))
         # From here on nodes are counted in the whole pack, not among the used graphs.
         back = (graphs.ptr[used] - nodes.ptr[:-1])[where].cpu().numpy()
         matches = matches.shifted(*np.split(back, 2))

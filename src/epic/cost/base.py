@@ -49,7 +49,7 @@ class NodeCosts:
     def finite(self) -> NodeCosts:
         """Itself, or an error where a cost is not a number."""
         for value in (self.embedding, self.deletion, self.insertion):
-            # A sum is far cheaper than isfinite, and one in float64 is asked for only where that in float32 overflows.
+            # A sum is far cheaper than isfinite; the dearer one in float64 is for large numbers that overflow.
             if value.is_floating_point() and not any(
                 math.isfinite(float(value.sum(dtype=precision))) for precision in (None, torch.double)
             ):
