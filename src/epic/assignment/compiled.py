@@ -37,14 +37,31 @@ def fast(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Calla
     return compiled
 
 
+@fast("Tuple((float64, int64, boolean))(float64[::1], int64[::1])", fastmath={"nnan", "nsz"})
+def nearest(distance: np.ndarray, rank: np.ndarray) -> tuple[float, int, bool]:
+    """The least distance, the place in the order of a column that has it, and whether that column is free.
+
+    Of equally near columns scipy takes the last free one, else the first taken one. ``rank`` is larger for what is
+    taken sooner, so that the choice is a maximum: the width plus the place of a free column, the width less one and
+    the place of a taken one.
+    """
+    low, best, width = np.inf, -1, distance.size
+    # Loops that do one thing each: the compiler then does several columns at a time.
+    for j in range(width):
+        low = min(low, distance[j])
+    for j in range(width):
+        best = max(best, rank[j] if distance[j] == low else -1)
+    free = best >= width
+    return low, best - width if free else width - 1 - best, free
+
+
 @fast("int64[::1](float64[:, ::1], int64)", fastmath={"nnan", "nsz"})
 def assign_rows(cost: np.ndarray, m: int) -> np.ndarray:
     """The cheapest column of its own for every row, where there are no more rows than the ``m`` columns; further
     columns hold infinity.
 
-    Of equally near columns scipy takes the last free one, else the first taken one, in an order that begins reversed
-    and in which the last column moves to where one was taken out. ``rank`` is larger for what is taken sooner, so that
-    the choice is a maximum: ``width`` plus the place of a free column, ``width - 1`` less that of a taken one.
+    The order in which equally near columns are considered begins reversed, and the last column moves to where one was
+    taken out; see :func:`nearest` for their ranks.
     """
     n, width = cost.shape
     real, whole = np.zeros((5, width)), np.full((6, width), -1)  # at once: to ask for memory takes time
@@ -58,17 +75,10 @@ def assign_rows(cost: np.ndarray, m: int) -> np.ndarray:
         line = cost[start]
         for j in range(width):
             distance[j] = line[j] - column_price[j]
-        low = np.inf
-        for j in range(width):
-            low = min(low, distance[j])
-        best = -1
-        for j in range(width):
-            best = max(best, first_rank[j] if distance[j] == low else -1)
-        place = best - width if best >= width else width - 1 - best
+        low, place, free = nearest(distance, first_rank)
         column = m - 1 - place
-        row_price[start] = low
-        if best >= width:  # half of all rows: the nearest column is free
-            row_of[column], column_of[start] = start, column
+        if free:  # half of all rows
+            row_price[start], row_of[column], column_of[start] = low, start, column
             first_rank[column] = width - 1 - place
             continue
         for j in range(width):
@@ -87,20 +97,13 @@ def assign_rows(cost: np.ndarray, m: int) -> np.ndarray:
             rank[moved] = width + place if row_of[moved] < 0 else width - 1 - place
             distance[column], open_price[column] = np.inf, -np.inf
             line, price = cost[row], row_price[row]
-            # Loops that do one thing each: the compiler then does several columns at a time.
             for j in range(width):
                 through = ((low + line[j]) - price) - open_price[j]
                 old, was = distance[j], before[j]
                 nearer = through < old
                 distance[j] = through if nearer else old
                 before[j] = row if nearer else was
-            low = np.inf
-            for j in range(width):
-                low = min(low, distance[j])
-            best = -1
-            for j in range(width):
-                best = max(best, rank[j] if distance[j] == low else -1)
-            place = best - width if best >= width else width - 1 - best
+            low, place, free = nearest(distance, rank)
             column = order[place]
         row_price[start] = low
         for s in range(count):
