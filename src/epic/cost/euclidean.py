@@ -50,12 +50,11 @@ class EuclideanGains(Gains):
 
     def __init__(self, a: NodeCosts, b: NodeCosts) -> None:
         middle = a.embedding.numpy().mean(0) if a.embedding.shape[0] else 0.0  # see between
-        h = a.embedding.numpy() - middle
-        k = h if b.embedding is a.embedding else b.embedding.numpy() - middle
-        square_h = np.einsum("nd,nd->n", h, h)[:, None]
-        square_k = square_h if k is h else np.einsum("nd,nd->n", k, k)[:, None]
-        self.left = np.concatenate([-2 * h, square_h, np.ones_like(square_h)], axis=1)
-        self.right = np.concatenate([k, np.ones_like(square_k), square_k], axis=1)
+        self.right = _with_square(b.embedding.numpy(), middle)
+        moved = self.right if b.embedding is a.embedding else _with_square(a.embedding.numpy(), middle)
+        self.left = np.empty_like(moved)
+        np.multiply(moved[:, :-2], -2, out=self.left[:, :-2])
+        self.left[:, -2], self.left[:, -1] = moved[:, -1], 1
         self.lost, self.won = (np.ascontiguousarray(t.numpy()) for t in (a.deletion, b.insertion))
 
     def __call__(self, source: slice, target: slice) -> np.ndarray:
@@ -72,10 +71,19 @@ class EuclideanGains(Gains):
         if finish is None or types not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
             return super().stacked(u, n, v, m)
         top = offsets(n)
-        field = np.zeros((top[-1], int(m.max())), dtype=self.left.dtype)
+        field = np.empty((top[-1], int(m.max())), dtype=self.left.dtype)  # beside the blocks nobody looks
         left, right = self.left, self.right.T
         places = (array.tolist() for array in (u, u + n, v, v + m, top[:-1], top[1:], m))
         for u0, u1, v0, v1, row, end, width in zip(*places, strict=True):
             np.matmul(left[u0:u1], right[:, v0:v1], field[row:end, :width])
         finish(field, top, n, m, self.lost, u, self.won, v)  # the four passes, over all pairs in one
         return field
+
+
+def _with_square(vectors: np.ndarray, middle: np.ndarray | float) -> np.ndarray:
+    """Rows (k, 1, |k|^2) of the vectors k seen from the middle, filled in place: such passes are bound by memory."""
+    rows = np.empty((vectors.shape[0], vectors.shape[1] + 2), dtype=vectors.dtype)
+    k = np.subtract(vectors, middle, out=rows[:, :-2])
+    rows[:, -2] = 1
+    np.einsum("nd,nd->n", k, k, out=rows[:, -1])
+    return rows
