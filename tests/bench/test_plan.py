@@ -3,6 +3,8 @@ import pytest
 from epic import InputError
 from epic.bench.plan import TUNING_SEED, Entry, Plan, load_plan, names
 from epic.bench.store import Store
+from epic.bench.task import Task
+from epic.recipe import RECIPE
 from tests.bench.fake import Fake
 
 
@@ -119,3 +121,10 @@ def test_entries_may_be_short_or_long():
     table = plan(entries=("vanilla", {"label": "hard", "method": "drop_edge", "settings": {"p": 0.5}}))
     assert table.entries[0] == Entry(label="vanilla", method="vanilla")
     assert table.entries[1].settings == {"p": 0.5}
+
+
+@pytest.mark.parametrize("name", ["main", "distance", "lollipop", "curves", "blur"])
+def test_runs_of_an_older_recipe_are_not_taken_for_new_ones(name, tmp_path):
+    for task in load_plan(name).quick().tasks(Store(tmp_path / "r.jsonl")):
+        assert task.config["recipe"] == RECIPE
+        assert task.key != Task(task.kind, {**task.config, "recipe": RECIPE - 1}).key

@@ -368,17 +368,27 @@ def test_account_counts_runs_time_versions_and_failures(tmp_path):
 
 def test_the_command_says_what_was_left_out_or_changed():
     main = load_plan("main")
-    configs = [{"config": {"dataset": d, "backbone": "gin"}} for d in ("COX2", "BZR")]
-    assert command_of(main, configs) == "epic reproduce main --datasets BZR,COX2 --backbones gin"
+    some = main.narrowed(datasets=("BZR", "COX2"), backbones=("gin",))
+    assert command_of(some) == "epic reproduce main --datasets BZR,COX2 --backbones gin"
     changed = main.narrowed(methods=["vanilla", "epic"], seeds=2, epochs=7, tune=0)
-    every = [{"config": {"dataset": d, "backbone": b}} for d in main.datasets for b in main.backbones]
-    assert command_of(changed, every) == ("epic reproduce main --methods vanilla,epic --seeds 2 --tune 0 --epochs 7")
-    quick = main.quick()
-    those = [{"config": {"dataset": d, "backbone": b}} for d in quick.datasets for b in quick.backbones]
-    assert command_of(quick, those) == "epic reproduce main --quick"
-    assert command_of(load_plan("blur"), []) == "epic reproduce sinkhorn"
-    assert command_of(load_plan("splits").narrowed(seeds=2), []) == "epic reproduce distance --seeds 2"
-    assert command_of(tiny(), every) == ""
+    assert command_of(changed) == "epic reproduce main --methods vanilla,epic --seeds 2 --tune 0 --epochs 7"
+    assert command_of(main.quick()) == "epic reproduce main --quick"
+    assert command_of(load_plan("lollipop")) == "epic reproduce lollipop"
+    assert command_of(load_plan("lollipop").quick()) == "epic reproduce lollipop --seeds 2 --epochs 5"
+    assert command_of(load_plan("blur")) == "epic reproduce sinkhorn"
+    assert command_of(load_plan("splits").narrowed(seeds=2)) == "epic reproduce distance --seeds 2"
+    assert command_of(tiny()) == ""
+
+
+def test_an_account_is_of_the_datasets_backbones_and_methods_that_were_run(tmp_path):
+    whole = load_plan("noise")
+    part = whole.narrowed(datasets=("IMDB-MULTI",), backbones=("gin",), methods=["vanilla", "flag"])
+    store = fill(part, tmp_path / "r.jsonl", lambda c: 0.5)
+    found = account_of(whole, store)
+    assert found.command == "epic reproduce noise --datasets IMDB-MULTI --backbones gin --methods vanilla,flag"
+    assert found.total == found.done == part.count()
+    plain = fill(whole.narrowed(methods=["vanilla"]), tmp_path / "p.jsonl", lambda c: 0.5)
+    assert account_of(whole, plain).command == "epic reproduce noise --methods vanilla"
 
 
 def test_which_plans_a_store_has(tmp_path):

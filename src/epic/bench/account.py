@@ -43,7 +43,7 @@ class Account:
 
 def account_of(plan: Plan, store: Store) -> Account:
     """Everything about the tasks of a plan that the store knows."""
-    tasks = plan.tasks(store)
+    tasks, ran = plan.tasks(store), begun(plan, store)
     found = [r for t in tasks if (r := store.get(t)) is not None]
     failures = [Failure(_what(t.config), e) for t in tasks if (e := store.failed(t)) is not None]
     tried = {t.key for t in tasks}
@@ -57,8 +57,8 @@ def account_of(plan: Plan, store: Store) -> Account:
             data[config["dataset"], config.get("noise"), config.get("split_seed")].add(record["data"])
     odd = sorted({place[0] for place, sums in data.items() if len(sums) > 1})
     return Account(
-        command_of(plan, [*found, *({"config": t.config} for t in tasks if store.failed(t) is not None)]),
-        max(plan.count(), len(tasks)),
+        command_of(ran),
+        max(ran.count(), len(ran.tasks(store))),
         len(found),
         len(failures),
         sum(r.get("seconds_in_all", r.get("seconds", 0.0)) for r in store if r["key"] in tried),
@@ -68,19 +68,35 @@ def account_of(plan: Plan, store: Store) -> Account:
     )
 
 
-def command_of(plan: Plan, records: Sequence[dict[str, Any]]) -> str:
-    """The command that makes these records: the plan's name, and what was left out or changed."""
+def begun(plan: Plan, store: Store) -> Plan:
+    """The plan without datasets, backbones and methods of which nothing was run (all of it, if nothing was)."""
+
+    def tried(part: Plan) -> list[dict[str, Any]]:
+        return [t.config for t in part.tasks(store) if store.get(t) is not None or store.failed(t) is not None]
+
+    configs = tried(plan)
+    changes: dict[str, Any] = {}
+    for option in ("dataset", "backbone") if plan.kind == "train" else ("dataset",):
+        there = {c.get(option) for c in configs}
+        changes[f"{option}s"] = tuple(v for v in getattr(plan, f"{option}s") if v in there)
+    if len(plan.entries) > 1:  # runs that choose for plain training are there with every method
+        alone = ((e, plan.model_copy(update={"entries": (e,)})) for e in plan.entries)
+        changes["entries"] = tuple(e for e, part in alone if any(c["method"] == e.method for c in tried(part)))
+    return plan.model_copy(update={k: v for k, v in changes.items() if v})
+
+
+def command_of(plan: Plan) -> str:
+    """The command that carries out a plan: the name, and what was left out or changed."""
     if plan.name not in names():
         return ""
-    full, configs = load_plan(plan.name), [r["config"] for r in records]
+    full = load_plan(plan.name)
     words = ["epic", "reproduce", next((n for n in names() if plan.name in load_plan(n).parts), plan.name)]
-    # What --quick changes cannot be had by other options: the cost's epochs are among it.
-    if _essence(plan) == _essence(full.quick()):
+    # What --quick changes cannot be had by other options (the cost's epochs are among it), unless it is epochs alone.
+    if _essence(full) != _essence(plan) == _essence(full.quick()):
         words, full = [*words, "--quick"], full.quick()
-    for option in ("dataset", "backbone") if plan.kind == "train" else ("dataset",):
-        there = [v for v in getattr(plan, f"{option}s") if any(c.get(option) == v for c in configs)]
-        if there and tuple(there) != getattr(full, f"{option}s"):
-            words += [f"--{option}s", ",".join(there)]
+    for option in ("datasets", "backbones"):
+        if getattr(plan, option) != getattr(full, option):
+            words += [f"--{option}", ",".join(getattr(plan, option))]
     if [e.label for e in plan.entries] != [e.label for e in full.entries]:
         words += ["--methods", ",".join(e.label for e in plan.entries)]
     for option, field in (("seeds", plan.repeated), ("tune", "tune")):

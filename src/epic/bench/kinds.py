@@ -27,29 +27,34 @@ def distance(config: dict[str, Any], costs: Path, data: str | None) -> dict[str,
     """
     from epic.bench.distance import distance_run
 
-    rest = {k: v for k, v in config.items() if k != "dataset"}
-    return distance_run(config["dataset"], **rest, split_seed=config["seed"], data=data)
+    rest = _arguments(config)
+    return distance_run(rest.pop("dataset"), **rest, split_seed=config["seed"], data=data)
 
 
 def blur(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
     """How far the soft assignment is from the exact one, by the number of Sinkhorn iterations."""
     from epic.bench.blur import blur_run
 
-    return blur_run(**config, costs=costs, data=data)
+    return blur_run(**_arguments(config), costs=costs, data=data)
 
 
 def curves(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
     """Loss curves of learning costs."""
     from epic.bench.curves import curves_run
 
-    return curves_run(**config, data=data)
+    return curves_run(**_arguments(config), data=data)
 
 
 def lollipop(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
     """Learned substitution costs by head and tail."""
     from epic.bench.lollipop import lollipop_run
 
-    return lollipop_run(**config)
+    return lollipop_run(**_arguments(config))
+
+
+def _arguments(config: dict[str, Any]) -> dict[str, Any]:
+    """What the functions take: all but the recipe, which only tells runs of other code apart."""
+    return {k: v for k, v in config.items() if k != "recipe"}
 
 
 KINDS: dict[str, Kind] = {"train": train, "distance": distance, "blur": blur, "curves": curves, "lollipop": lollipop}

@@ -18,6 +18,7 @@ from epic.bench.store import Store
 from epic.bench.task import Task
 from epic.bench.tuning import PLAIN, candidates, spread
 from epic.errors import InputError, choose
+from epic.recipe import RECIPE
 
 SMALL = ("BZR", "COX2", "ENZYMES", "IMDB-BINARY", "ogbg-molbace", "ogbg-molbbbp")
 """Datasets for a quick look, the smallest first."""
@@ -209,7 +210,7 @@ class Plan(BaseModel):
         axes = {**({"dataset": self.datasets} if self.datasets else {}), **self.axes}
         for values in product(*axes.values()):
             for seed in range(self.seeds):
-                config = {**self.options, **dict(zip(axes, values, strict=True)), "seed": seed}
+                config = {**self.options, **dict(zip(axes, values, strict=True)), "seed": seed, "recipe": RECIPE}
                 yield Task(self.kind, config)
 
 

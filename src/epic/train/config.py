@@ -16,11 +16,9 @@ from epic.augment import METHODS, method_class
 from epic.cost.learning import Learning
 from epic.errors import InputError, choose
 from epic.layers import BACKBONES
+from epic.recipe import RECIPE
 from epic.train.backbones import Form
 from epic.train.loop import Training
-
-RECIPE = 2
-"""Raised when results of the same config change on purpose, so that old ones are not taken for new."""
 
 
 class CostConfig(BaseModel):

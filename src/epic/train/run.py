@@ -30,8 +30,9 @@ from epic.errors import InputError
 from epic.files import write_tensors
 from epic.packing import pack
 from epic.randomness import digest
+from epic.recipe import RECIPE
 from epic.train.backbones import backbone_for
-from epic.train.config import RECIPE, CostConfig, RunConfig
+from epic.train.config import CostConfig, RunConfig
 from epic.train.loop import train, with_features
 
 MODEL_FORM = "epic-model/1"
