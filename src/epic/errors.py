@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class InputError(ValueError):
@@ -26,3 +26,14 @@ def choose(value: object, options: Iterable[str], what: str) -> str:
     near = difflib.get_close_matches(str(value), known, n=3, cutoff=0.5)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
     raise InputError(f"unknown {what} {value!r}{hint} Known: {', '.join(known)}")
+
+
+def need_some(names: Sequence[str], what: str) -> Sequence[str]:
+    """The names, or an error if there are none: an empty list is a slip, and must not count as a choice.
+
+    >>> need_some(["epic"], "methods")
+    ['epic']
+    """
+    if not names:
+        raise InputError(f"no {what} are named: give one at least, or leave the option out")
+    return names

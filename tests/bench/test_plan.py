@@ -89,6 +89,12 @@ def test_narrowing(store):
     assert table.narrowed(tune=0, epochs=7).ready(store)[0].config["epochs"] == 7
     with pytest.raises(InputError, match="unknown method 'epik'"):
         table.narrowed(methods=["epik"])
+    with pytest.raises(InputError) as told:
+        table.narrowed(methods=["node_san"])
+    assert str(told.value).count("node_sam") == 2, "in the guess and in the list, once each"
+    for what in ("datasets", "methods", "backbones"):
+        with pytest.raises(InputError, match=f"no {what} are named: give one at least"):
+            table.narrowed(**{what: ()})
 
 
 def test_where_runs_are_repeated_on_splits_fewer_seeds_are_fewer_splits(store):

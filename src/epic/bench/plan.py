@@ -17,7 +17,7 @@ from epic.augment import METHODS
 from epic.bench.store import Store
 from epic.bench.task import Task
 from epic.bench.tuning import PLAIN, candidates, spread
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, need_some
 from epic.recipe import RECIPE
 
 SMALL = ("BZR", "COX2", "ENZYMES", "IMDB-BINARY", "ogbg-molbace", "ogbg-molbbbp")
@@ -78,13 +78,16 @@ class Plan(BaseModel):
     def narrowed(self, **only: Any) -> Plan:
         """The same with fewer datasets, methods, backbones, seeds, or other options; None leaves as it is."""
         given = {k: v for k, v in only.items() if v is not None}
+        for what in ("datasets", "methods", "backbones"):
+            if what in given:
+                need_some(given[what], what)
         if "seeds" in given:
             given[self.repeated] = given.pop("seeds")
         if "methods" in given:
             by_label = {e.label: e for e in self.entries}
             names = given.pop("methods")
             given["entries"] = tuple(
-                by_label.get(n) or Entry(label=n, method=choose(n, [*by_label, *METHODS], "method")) for n in names
+                by_label.get(n) or Entry(label=n, method=choose(n, {**by_label, **METHODS}, "method")) for n in names
             )
         if "epochs" in given:
             epochs = given.pop("epochs")

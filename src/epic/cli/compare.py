@@ -45,10 +45,10 @@ def compare(
     from epic.bench.store import Store
     from epic.bench.task import Performer
     from epic.data import load
-    from epic.errors import choose
+    from epic.errors import choose, need_some
     from epic.train.run import checksum
 
-    names = [choose(n, METHODS, "method") for n in listed(methods)]
+    names = [choose(n, METHODS, "method") for n in need_some(listed(methods), "methods")]
     limit = None if budget is None else seconds_of(budget)
     loaded = load(dataset, data)
     plan = comparison(

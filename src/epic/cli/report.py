@@ -50,7 +50,7 @@ def report(
 
     Example: epic report main noise --results a.jsonl --results b.jsonl --out report.html
     """
-    from epic.errors import choose
+    from epic.errors import choose, need_some
 
     choose(form, ("html", "md", "csv", "latex"), "format")
     target = Path("report.html") if out is None and form == "html" else out
@@ -61,7 +61,7 @@ def report(
     from epic.bench.plan import load_plan, names
     from epic.view import report as view
 
-    rows = None if methods is None else listed(methods)
+    rows = None if methods is None else need_some(listed(methods), "methods")
     for name in rows or ():
         choose(name, {*METHODS, *(e.label for n in names() for e in load_plan(n).entries)}, "method")
 
