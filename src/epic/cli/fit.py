@@ -52,5 +52,5 @@ def fit(
     )
     best = min(cost.history, key=lambda e: e.judged)
     cost.to("cpu").save(out)
-    typer.echo(f"best epoch {best.epoch} of {len(cost.history)}: {best}")
+    typer.echo(f"best epoch {best.epoch + 1} of {len(cost.history)}: {best}")
     typer.echo(f"wrote {out}")
