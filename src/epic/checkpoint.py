@@ -77,7 +77,7 @@ class Checkpoint:
         write_tensors(path, tensors, {"format": FORM, "identity": self.identity, "history": self.history})
 
     def _load(self, path: Path) -> None:
-        tensors, header = read_tensors(path, FORM)
+        tensors, header = read_tensors(path, FORM, remedy="delete it to start anew")
         if header["identity"] != self.identity:
             raise InputError(
                 f"the checkpoint {path} belongs to other graphs or settings: delete it to start anew, "

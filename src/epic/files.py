@@ -49,8 +49,21 @@ def write_bytes(path: str | Path, payload: bytes) -> None:
         raise
 
 
-def read_tensors(path: str | Path, *forms: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what :func:`write_tensors` wrote; ``forms`` are the format names that its header may carry."""
+def whole(path: Path) -> bool:
+    """Whether the file is there and as long as its header says; the tensors are not read."""
+    try:
+        with safe_open(path, framework="pt"):
+            return True
+    except (SafetensorError, ValueError, OSError):
+        return False
+
+
+def read_tensors(
+    path: str | Path, *forms: str, remedy: str = "save it again"
+) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what :func:`write_tensors` wrote; ``forms`` are the format names that its header may carry, ``remedy`` is
+    what to do about a damaged file.
+    """
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file {path}")
@@ -59,7 +72,7 @@ def read_tensors(path: str | Path, *forms: str) -> tuple[dict[str, Tensor], dict
             header = json.loads((file.metadata() or {}).get("epic", "{}"))
             tensors = {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118 (not a dict)
     except (SafetensorError, ValueError, OSError) as error:
-        raise InputError(f"{path} is damaged or not a safetensors file ({error}): save it again") from error
+        raise InputError(f"{path} is damaged or not a safetensors file ({error}): {remedy}") from error
     found = header.get("format") if isinstance(header, dict) else None
     if found not in forms:
         raise InputError(f"{path} holds {found or 'something else'}, not {' or '.join(forms)}")

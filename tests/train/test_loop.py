@@ -106,13 +106,16 @@ def test_kill_9_and_resume_gives_the_same_numbers(tmp_path):
     assert [line["epoch"] for line in lines] == list(range(6))
 
 
-def test_a_checkpoint_of_another_run_is_refused(tmp_path, monkeypatch):
+def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.unlink", lambda self, missing_ok=False: None)
     dataset, path = lollipops(60), tmp_path / "c.ckpt"
     split = stratified_split(dataset.y)
     train(dataset, split, options=Training(epochs=1), checkpoint=path, progress=False)
     with pytest.raises(InputError, match="belongs to other graphs or settings"):
         train(dataset, split, options=Training(epochs=1, seed=5), checkpoint=path, progress=False)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"c\.ckpt is damaged .*: delete it to start anew"):
+        train(dataset, split, options=Training(epochs=1), checkpoint=path, progress=False)
 
 
 @pytest.mark.parametrize("indicator", [False, True])
