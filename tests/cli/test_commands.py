@@ -181,6 +181,19 @@ def test_augment_killed_and_started_again_gives_the_same_files(small, tmp_path):
     assert graphs[7].y.shape == (1, 4)
 
 
+def test_augment_makes_a_damaged_shard_again(small, tmp_path):
+    command = ("augment", str(small), "--method", "epic_unit", "--count", "300", "--shard", "256", "--out", "a")
+    assert epic(*command, cwd=tmp_path).returncode == 0
+    path = tmp_path / "a" / "shard-00000.safetensors"
+    before = path.read_bytes()
+    path.write_bytes(before[:-10])
+    run = epic(*command, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "44 of 300 graphs are there already" in run.stdout
+    assert "shard-00000.safetensors is damaged: it is made again" in run.stderr
+    assert path.read_bytes() == before
+
+
 def test_methods_lists_every_method():
     run = epic("methods", "--papers", "--grids")
     assert run.returncode == 0, run.stderr

@@ -59,6 +59,19 @@ def test_going_on_and_other_sizes_and_workers_give_the_same_graphs(tmp_path, tra
     assert torch.equal(a.y, b.y)
 
 
+def test_a_damaged_shard_is_noticed_and_made_again(tmp_path, train):
+    written(tmp_path, train)
+    path = tmp_path / "shard-00001.safetensors"
+    before = path.read_bytes()
+    for length in (0, 5, 100, len(before) - 1):
+        path.write_bytes(before[:length])
+        with pytest.raises(InputError, match=r"lacks 1 of its shards \(first: shard-00001.* run `epic augment` again"):
+            Shards(tmp_path)
+    assert written(tmp_path, train)[1] == [256], "this one alone"
+    assert path.read_bytes() == before
+    assert len(Shards(tmp_path)) == 700
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path, train):
     written(tmp_path / "a", train)
     with pytest.raises(InputError, match=r"made otherwise \(other count\)"):

@@ -33,8 +33,8 @@ def augment(
 ) -> None:
     """Make augmented graphs and write them to disk, in shards that load as a PyG dataset.
 
-    Stopped in the middle and started again with the same options, it makes only what is missing; the files are the same
-    as those of an uninterrupted run, whatever the number of workers.
+    Stopped in the middle and started again with the same options, it makes only what is missing or damaged; the
+    files are the same as those of an uninterrupted run, whatever the number of workers.
 
     Example: epic augment NCI1 --cost nci1.safetensors --count 100000 --out aug
 
@@ -80,6 +80,8 @@ def augment(
     left = sum(size for _, size in missing)
     if left < count:
         typer.echo(f"{count - left} of {count} graphs are there already")
+    for name in (n for n, _ in missing if (out / n).exists()):
+        typer.echo(f"{out / name} is damaged: it is made again", err=True)
     ready = setup(chosen, out / "costs", data=data)
     maker = ShardMaker(ready.method, graphs, seed, count, shard)
     start = time.perf_counter()

@@ -14,7 +14,7 @@ from torch_geometric.data import Dataset as PyGDataset
 
 from epic.data.files import read_graphs
 from epic.errors import InputError
-from epic.files import write_bytes
+from epic.files import whole, write_bytes
 from epic.pack import Pack, join
 
 MANIFEST = "shards.json"
@@ -29,10 +29,10 @@ class Shards(PyGDataset):
     def __init__(self, folder: str | Path, keep: int = 4, transform: Any = None) -> None:
         self.folder, self.keep = Path(folder), keep
         self.manifest = read_manifest(self.folder)
-        if missing := [n for n, _ in self.planned() if not (self.folder / n).exists()]:
+        if missing := [n for n, _ in self.planned() if not whole(self.folder / n)]:
             raise InputError(
-                f"{self.folder} lacks {len(missing)} of its shards (first: {missing[0]}): run the command that writes "
-                "it again, it goes on where it stopped"
+                f"{self.folder} lacks {len(missing)} of its shards (first: {missing[0]}), or they are damaged: run "
+                "`epic augment` again with the same options, it makes these alone"
             )
         self.starts = [0, *accumulate(count for _, count in self.planned())]
         self._read = lru_cache(keep)(lambda name: read_graphs(self.folder / name, check=False)[0])
@@ -71,7 +71,9 @@ def plan(count: int, shard: int) -> list[tuple[str, int]]:
 
 
 def begin(folder: Path, manifest: dict[str, Any]) -> list[tuple[str, int]]:
-    """Make the folder what the manifest says, and tell which shards are missing. Refuse a folder of something else."""
+    """Make the folder what the manifest says, and tell which shards are missing or damaged. Refuse a folder of
+    something else.
+    """
     path = folder / MANIFEST
     if path.exists():
         there = read_manifest(folder)
@@ -82,7 +84,7 @@ def begin(folder: Path, manifest: dict[str, Any]) -> list[tuple[str, int]]:
         if any(folder.glob("*")):
             raise InputError(f"{folder} is not empty and holds no {MANIFEST}: choose another folder")
         write_bytes(path, (json.dumps(manifest, indent=1) + "\n").encode())
-    return [(n, c) for n, c in plan(manifest["count"], manifest["shard"]) if not (folder / n).exists()]
+    return [(n, c) for n, c in plan(manifest["count"], manifest["shard"]) if not whole(folder / n)]
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
