@@ -11,6 +11,7 @@ from epic.bench.runner import carry_out, outlook
 from epic.bench.store import Store
 from tests.bench.fake import Fake
 from tests.bench.test_plan import plan
+from tests.scale.tasks import Slow
 
 
 @pytest.fixture
@@ -63,6 +64,13 @@ def test_a_budget_stops_early_and_a_new_call_goes_on(tmp_path, calls):
     assert len(store) <= 1
     assert carry_out(plan(), store, Fake(str(calls)), workers=0, progress=False)
     assert len(store) == plan().count()
+
+
+def test_no_run_begins_after_the_budget(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    assert len(plan().ready(store)) > 1
+    assert not carry_out(plan(), store, Slow(Fake(str(calls)), 1.0), workers=1, budget=1.0, progress=False)
+    assert len(list(calls.iterdir())) == len(store) == 1
 
 
 def test_the_outlook_learns_from_finished_runs(tmp_path, calls):

@@ -35,9 +35,10 @@ class Slow:
     """Another function, slowly: there must be something in hand when a node dies."""
 
     function: Any
+    seconds: float = 0.3
 
     def __call__(self, task):
-        time.sleep(0.3)
+        time.sleep(self.seconds)
         return self.function(task)
 
 

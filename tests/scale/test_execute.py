@@ -67,6 +67,20 @@ def test_tasks_may_depend_on_outcomes(workers):
     assert done == [4, 2]
 
 
+@pytest.mark.parametrize(("ahead", "asked"), [(True, [2, 3, 3]), (False, [1, 2, 3])])
+def test_tasks_wait_for_workers_only_where_they_may(ahead, asked):
+    handed, found = [], []
+
+    def feed():
+        for number in (2, 4, 6):
+            handed.append(number)
+            yield number
+
+    for _ in execute(half, feed(), workers=1, ahead=ahead):
+        found.append(len(handed))
+    assert found == asked
+
+
 def test_nothing_to_do(tmp_path):
     assert list(execute(half, [], workers=2)) == []
     assert Path(tmp_path).exists()

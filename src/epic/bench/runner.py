@@ -76,7 +76,7 @@ def carry_out(
 ) -> bool:
     """Do all that is missing; True if nothing is left.
 
-    ``budget`` (seconds): no task is handed out after it is spent; those in hand are finished.
+    ``budget`` (seconds): no task begins after it is spent; those that have begun are finished.
     """
     end = None if budget is None else time.monotonic() + budget
     look = outlook(plan, store, workers)
@@ -85,7 +85,7 @@ def carry_out(
         tqdm(total=look.total, initial=look.done, desc=plan.name, unit="run", disable=not progress) as bar,
     ):
         feed = Feed(plan, store, [t for t in plan.tasks(store) if store.failed(t) is not None] if retry else [], end)
-        for outcome in execute(perform, feed, workers=workers, ray=ray):
+        for outcome in execute(perform, feed, workers=workers, ray=ray, ahead=budget is None):
             task = outcome.task
             seconds = {"seconds_in_all": round(outcome.seconds, 2)}
             if outcome.error is None:

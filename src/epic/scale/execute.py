@@ -29,7 +29,12 @@ class Outcome:
 
 
 def execute(
-    function: Callable[[Any], Any], tasks: Iterable[Any], *, workers: int = 1, ray: str | None = None
+    function: Callable[[Any], Any],
+    tasks: Iterable[Any],
+    *,
+    workers: int = 1,
+    ray: str | None = None,
+    ahead: bool = True,
 ) -> Iterator[Outcome]:
     """Call ``function`` on every task, each in one thread, and yield outcomes as they come.
 
@@ -38,14 +43,15 @@ def execute(
     value may not depend on where it runs. An error in a task is an outcome; the death of a process is not, its task is
     done again.
 
-    ``tasks`` are asked for one by one as room is free. A generator of them may yield None to say that there is nothing
-    to do before some task in hand is done; it is asked again after that.
+    ``tasks`` are asked for one by one as room is free: also some that wait for a worker, so that none is ever idle;
+    ``ahead=False`` asks for those alone that begin at once. A generator of them may yield None to say that there is
+    nothing to do before some task in hand is done; it is asked again after that.
     """
     if ray is not None:
         from epic.scale.ray import on_ray
 
-        return on_ray(function, iter(tasks), ray)
-    return _here(function, iter(tasks)) if workers == 0 else _pool(function, iter(tasks), workers)
+        return on_ray(function, iter(tasks), ray, ahead)
+    return _here(function, iter(tasks)) if workers == 0 else _pool(function, iter(tasks), workers, ahead)
 
 
 _installed: Callable[[Any], Any] | None = None
@@ -92,7 +98,7 @@ def _here(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[Outc
         yield Outcome(task, *attempt(function, task))
 
 
-def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int) -> Iterator[Outcome]:
+def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ahead: bool) -> Iterator[Outcome]:
     again: deque[tuple[Any, int]] = deque()  # tasks whose process died, and how often
     while True:
         # A fresh interpreter for each worker: forking a process in which torch has run threads may hang.
@@ -102,7 +108,8 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int) ->
             while True:
                 # A short queue: what has not been handed out is not lost when the pool breaks. After that, suspects go
                 # alone, so that none is blamed for another's death.
-                while len(running) < (1 if any(deaths for _, deaths in [*again, *running.values()]) else workers + 1):
+                suspects = any(deaths for _, deaths in [*again, *running.values()])
+                while len(running) < (1 if suspects else workers + ahead):
                     item = again.popleft() if again else following(tasks, bool(running))
                     if item is None:
                         break

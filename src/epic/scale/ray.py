@@ -10,10 +10,10 @@ from epic.errors import InputError
 from epic.scale.execute import RETRIES, Outcome, attempt, following
 
 AHEAD = 2
-"""Tasks handed out for each processor of the cluster: enough to keep it busy, few enough to lose little."""
+"""Tasks handed out for each processor where some may wait: enough to keep it busy, few enough to lose little."""
 
 
-def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -> Iterator[Outcome]:
+def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str, ahead: bool) -> Iterator[Outcome]:
     """Yield outcomes as they come. A task whose node dies is done again on another."""
     try:
         import ray
@@ -32,7 +32,8 @@ def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str) -
         shared = ray.put(function)  # what it carries (graphs, a model) is sent to a node once
         running: dict[Any, Any] = {}
         while True:
-            room = max(1, AHEAD * int(ray.cluster_resources().get("CPU", 1)))  # nodes come and go
+            cpus = int(ray.cluster_resources().get("CPU", 1))  # nodes come and go
+            room = max(1, AHEAD * cpus if ahead else cpus)
             while len(running) < room and (item := following(tasks, bool(running))) is not None:
                 running[call.remote(shared, item[0])] = item[0]
             if not running:
