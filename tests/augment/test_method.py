@@ -22,6 +22,32 @@ def test_batches_that_differ_in_features_alone_are_changed_differently_whatever_
     assert len({str(e.tolist()) for e in found[0]}) == 4
 
 
+@pytest.mark.parametrize("options", [{}, {"num_workers": 2}, {"shuffle": True}])
+def test_a_loader_leaves_the_global_random_state_alone(options):
+    loader = DropEdge(classes=3, seed=0).loader(graphs(), 4, **options)
+    before = torch.get_rng_state()
+    list(loader)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_order_of_a_shuffled_loader_follows_the_seed_or_the_generator_given():
+    data = graphs()
+    for number, graph in enumerate(data):
+        graph.y = torch.tensor([float(number)])
+
+    def orders(seed, **options):
+        loader = DropEdge(ratio=0, seed=seed, task="values").loader(data, 4, shuffle=True, **options)
+        return [torch.cat([b.y for b in loader]).flatten().tolist() for _ in range(2)]
+
+    first, second = orders(0)
+    assert first != second, "every pass has an order of its own"
+    assert sorted(first) == sorted(second) == list(range(len(data)))
+    assert orders(0) == [first, second]
+    assert orders(1) != [first, second]
+    given = [orders(seed, generator=torch.Generator().manual_seed(5)) for seed in (0, 1)]
+    assert given[0] == given[1] != [first, second]
+
+
 def test_what_the_caller_knows_outlives_fit():
     """A split may lack a class, and two 0/1 tasks may look like one-hot classes."""
     method = DropEdge()

@@ -240,7 +240,7 @@ class Method:
 
     def loader(self, dataset: Any, batch_size: int = 128, **options: Any) -> AugmentedLoader:
         """A loader whose batches are augmented, in its workers if it has any; ``options`` are those of torch's
-        DataLoader.
+        DataLoader. With ``shuffle=True`` the order follows the seed of this method, unless a ``generator`` is given.
 
         (PyG's own DataLoader ignores ``collate_fn``.)
         """
@@ -340,6 +340,8 @@ class AugmentedLoader(DataLoader):
     def __init__(self, augment: Method, dataset: Any, batch_size: int, **options: Any) -> None:
         # Here and not first in a worker, whose findings would stay there.
         augment._labelled(pack([dataset[i] for i in range(min(batch_size, len(dataset)))]))
+        if options.get("generator") is None:  # torch would draw from the global random state at every pass
+            options["generator"] = derived(augment._seed, "loader")
         super().__init__(dataset, batch_size, collate_fn=augment, **options)
         self._augment, self._passes = augment, 0
 
