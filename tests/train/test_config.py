@@ -23,6 +23,10 @@ def test_the_key_is_what_decides_a_run():
         ({"cost": {"assignment": "greedy"}}, "unknown assignment 'greedy'"),
         ({"form": {"pols": "sum"}}, "unknown option of the backbone 'pols'; did you mean 'pool'"),
         ({"method": "epic", "settings": {"cost": "unit"}}, "unknown setting of epic 'cost'"),
+        ({"method": "drop_edge", "settings": {"p": "abc"}}, "^p of drop_edge must be a number, got 'abc'$"),
+        ({"method": "node_sam", "settings": {"rounds": [2]}}, r"^rounds of node_sam must be a number, got \[2\]$"),
+        ({"method": "submix", "settings": {"ratio": True}}, "^ratio of submix must be a number, got True$"),
+        ({"form": {"dropout": "much"}}, "^dropout of the backbone must be a number, got 'much'$"),
     ],
 )
 def test_wrong_values_are_named(values, message):

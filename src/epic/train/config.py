@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -93,6 +94,8 @@ class RunConfig(BaseModel):
             choose(name, takes, f"setting of {self.method}")
         for name in self.form:
             choose(name, Form.__dataclass_fields__, "option of the backbone")
+        need_numbers(method_class(self.method), self.settings, self.method)
+        need_numbers(Form, self.form, "the backbone")
         try:
             method_class(self.method)(**self.settings)  # it refuses values that it cannot use
             Form(**self.form)
@@ -115,6 +118,18 @@ class RunConfig(BaseModel):
     def save(self, path: Path) -> None:
         """Write as YAML, every value spelled out."""
         path.write_text(yaml.safe_dump(self.model_dump(), sort_keys=False))
+
+
+def need_numbers(maker: Callable[..., Any], values: dict[str, Any], whose: str) -> None:
+    """Refuse anything else where ``maker`` takes a number, which its default tells."""
+    takes = inspect.signature(maker).parameters
+    for name, value in values.items():
+        if _is_number(takes[name].default) and not _is_number(value):
+            raise InputError(f"{name} of {whose} must be a number, got {value!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def default_settings(method: str) -> dict[str, Any]:
