@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from torch_geometric.data import Batch
 from torch_geometric.transforms import OneHotDegree
 
 from epic import InputError
+from epic.augment import DropEdge
 from epic.augment.method import Method
 from epic.packing import pack
 from epic.train import backbone_for
@@ -50,6 +52,19 @@ def _first_step(method, originals, fit_options):
     method.fit(originals, **fit_options)
     model = method.model(backbone_for(pack(originals), 3, width=8, layers=2))
     method.loss(model, Batch.from_data_list(originals))
+
+
+class SlowAtFirst(DropEdge):
+    """Takes long at its first call, as what has to be compiled does."""
+
+    seconds = 1.0
+    fresh = True
+
+    def make(self, graphs, picked, generator):
+        if self.fresh:
+            time.sleep(self.seconds)
+        self.fresh = False
+        return super().make(graphs, picked, generator)
 
 
 class MethodTester:

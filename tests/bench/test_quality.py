@@ -23,7 +23,7 @@ from epic.data.lollipop import lollipop
 from epic.pack import Pack, join
 from epic.packing import pack
 from epic.path.labels import mix
-from tests.augment.tester import graphs
+from tests.augment.tester import SlowAtFirst, graphs
 
 
 def bare(*labels):
@@ -207,3 +207,12 @@ def test_a_large_sample_is_made_in_batches():
     assert not parents[:65, 65:].any()
     assert not parents[65:, :65].any()
     assert np.isfinite(found.milliseconds)
+
+
+def test_the_first_call_is_not_timed():
+    data = pack(graphs(12))
+    method = SlowAtFirst(classes=3)
+    found = sample(method, data, 12)
+    assert not method.fresh
+    assert found.milliseconds < 1000 * SlowAtFirst.seconds / 12
+    assert torch.equal(found.made.edge_index, sample(DropEdge(classes=3), data, 12).made.edge_index)

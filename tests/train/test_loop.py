@@ -9,11 +9,13 @@ import pytest
 import torch
 
 from epic import EPIC, InputError, UnitCost
+from epic.augment import DropEdge
 from epic.data import Dataset, load, stratified_split
 from epic.data.splits import Split
 from epic.packing import pack
 from epic.train import Training, train
 from epic.train.loop import with_features
+from tests.augment.tester import SlowAtFirst
 from tests.graphs import random_graph
 
 
@@ -61,6 +63,15 @@ def test_same_seed_same_numbers_whatever_the_workers():
     assert plain_history(runs[0]) == plain_history(runs[1]) == plain_history(runs[2])
     other = train(dataset, split, epic(dataset), options=Training(epochs=3, batch=16, seed=1), progress=False)
     assert plain_history(runs[0]) != plain_history(other)
+
+
+def test_the_first_call_of_a_method_is_not_timed():
+    dataset = lollipops(60)
+    split, options = stratified_split(dataset.y), Training(epochs=1)
+    methods = [m(seed=0, degree_features=True) for m in (SlowAtFirst, DropEdge)]
+    slow, fast = (train(dataset, split, m, options=options, progress=False) for m in methods)
+    assert slow.making_seconds < SlowAtFirst.seconds
+    assert plain_history(slow) == plain_history(fast)
 
 
 SCRIPT = """

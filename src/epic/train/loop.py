@@ -142,8 +142,10 @@ def train(
     name = identity([asdict(options), repr(model), repr(method)], content)
     state = Checkpoint(model, optimizer, name, lambda e: -e["validation"], checkpoint)
     steps = Steps(parts["train"], method, options)
-    begin, before = time.perf_counter(), sum(e["seconds"] for e in state.history)
     done = len(state.history)
+    if workers == 0 and done < options.epochs:
+        steps[done * steps.per_epoch]  # made again below: times should not hold what is compiled at the first call
+    begin, before = time.perf_counter(), sum(e["seconds"] for e in state.history)
     if history is not None:
         Path(history).write_text("".join(json.dumps(e) + "\n" for e in state.history))
     batches = _batches(steps, done * steps.per_epoch, workers)
