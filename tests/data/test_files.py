@@ -5,6 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
+from torch_geometric.transforms import ToUndirected
 
 from epic import InputError
 from epic.data import load, read_graphs, read_pt, write_graphs
@@ -39,6 +41,62 @@ def test_a_list_of_pyg_graphs(tmp_path):
     assert dataset.name == "g"
 
 
+def touched(graphs):
+    """As they are after PyG, or our own ``pack``, asked what belongs to nodes and what to edges: it notes that down."""
+    pack(graphs)
+    return [ToUndirected()(g) for g in graphs]
+
+
+@pytest.mark.parametrize("kind", [{}, {"x": None, "edge_width": None}])
+def test_whatever_pyg_saves(tmp_path, kind):
+    graphs = touched(some(**kind))
+    known = torch.serialization.get_safe_globals()
+    for name, saved in (("list", graphs), ("batch", Batch.from_data_list(graphs))):
+        torch.save(saved, tmp_path / f"{name}.pt")
+    if kind == {}:
+        InMemoryDataset.save(graphs, str(tmp_path / "dataset.pt"))
+        torch.save(InMemoryDataset.collate(graphs), tmp_path / "older.pt")
+    for path in tmp_path.glob("*.pt"):
+        packed = read_pt(path)
+        assert len(packed) == 4, path
+        for got, g in zip(map(packed.graph, range(4)), graphs, strict=True):
+            same(got, g)
+    InMemoryDataset.save(graphs[:1], str(tmp_path / "one.pt"))
+    same(read_pt(tmp_path / "one.pt").graph(0), graphs[0])
+    assert set(torch.serialization.get_safe_globals()) == set(known), "what others may load stays as it was"
+
+
+def test_nodes_that_pyg_does_not_count_are_not_lost(tmp_path):
+    edge = torch.tensor([[0, 1], [1, 0]])
+    graphs = [Data(edge_index=edge, num_nodes=n, y=torch.tensor([n % 2])) for n in (2, 2, 2)]
+    InMemoryDataset.save(graphs, str(tmp_path / "all.pt"))
+    assert read_pt(tmp_path / "all.pt").sizes.tolist() == [2, 2, 2]
+    graphs[1].num_nodes = 3
+    InMemoryDataset.save(graphs, str(tmp_path / "lost.pt"))
+    with pytest.raises(InputError, match="where isolated nodes are"):
+        read_pt(tmp_path / "lost.pt")
+
+
+class Own(Data):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("saved", "message"),
+    [
+        ([Own(x=torch.ones(1, 1))], r"holds tests\.data\.test_files\.Own and is not opened"),
+        (Batch.from_data_list([Own(x=torch.ones(1, 1))]), r"holds tests\.data\.test_files\.Own and is not opened"),
+        ([Data(x=np.ones((1, 1)))], r"holds numpy\S+ and is not opened"),
+        ([HeteroData()], r"holds torch_geometric\S+HeteroData and is not opened"),
+        (({"a": 1}, {}), "a tuple that is no dataset of PyG"),
+    ],
+)
+def test_what_is_not_read_is_named(tmp_path, saved, message):
+    torch.save(saved, tmp_path / "g.pt")
+    with pytest.raises(InputError, match=message):
+        read_pt(tmp_path / "g.pt")
+
+
 MARK = Path(tempfile.gettempdir()) / f"epic-evil-{os.getpid()}"
 
 
@@ -49,7 +107,7 @@ class Evil:
 
 def test_a_pickle_with_code_is_not_run(tmp_path):
     torch.save([*some(), Evil()], tmp_path / "evil.pt")
-    with pytest.raises(InputError, match="is not opened"):
+    with pytest.raises(InputError, match=r"holds \w+\.system and is not opened"):
         read_pt(tmp_path / "evil.pt")
     assert not MARK.exists()
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import pickle
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data, HeteroData
+from torch_geometric.data.batch import DynamicInheritanceGetter
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
-from torch_geometric.data.storage import GlobalStorage
+from torch_geometric.data.separate import separate
+from torch_geometric.data.storage import AttrType, GlobalStorage
 
 from epic.errors import InputError
 from epic.files import read_tensors, tensor_bytes, write_bytes
@@ -53,7 +61,8 @@ def read_graphs(path: str | Path, check: bool = True) -> tuple[Pack, dict]:
 
 
 def read_pt(path: str | Path) -> Pack:
-    """Read a list of PyG graphs saved with ``torch.save``.
+    """Read PyG graphs saved with ``torch.save``: a list of ``Data``, one ``Data``, a ``Batch``, or what
+    ``InMemoryDataset.save`` writes.
 
     Only tensors and PyG's own types are accepted, never arbitrary pickles.
     """
@@ -61,17 +70,80 @@ def read_pt(path: str | Path) -> Pack:
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     try:
-        with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
+        with _graphs_allowed():
             loaded = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
+        named = re.search(r"GLOBAL (\S+)", str(error))
         raise InputError(
-            f"{path} holds more than tensors and PyG graphs, and is not opened: save a plain list of Data "
-            "with torch.save"
+            f"{path} holds {named[1] if named else 'more than graphs'} and is not opened: only tensors, numbers, text "
+            "and PyG's Data and Batch are read. Leave it out or turn it into a tensor, and save again"
         ) from error
     except (RuntimeError, EOFError, OSError, KeyError, ValueError) as error:
         raise InputError(f"{path} is damaged or not a PyTorch file ({error})") from error
-    if isinstance(loaded, Data):
-        loaded = [loaded]
-    if not isinstance(loaded, (list, tuple)):
+    if isinstance(loaded, tuple) and 2 <= len(loaded) <= 4 and (loaded[1] is None or isinstance(loaded[1], dict)):
+        loaded = _separated(path, *loaded[:2])
+    if not isinstance(loaded, (Data, list, tuple)):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not a list of PyG graphs")
+    for graph in [loaded] if isinstance(loaded, Data) else loaded:
+        if isinstance(graph, Data):
+            graph._store.__dict__.pop("_cached_attr", None)  # it came as a plain dict, and PyG makes it anew
     return pack(loaded)
+
+
+@wraps(defaultdict, updated=())
+def _plain_dict(*_: object) -> dict:
+    """Stands in for the defaultdict that PyG notes kinds of attributes in: torch fills plain ones only."""
+    return {}
+
+
+def _new_batch(cls: type, base: type) -> Batch:
+    """What a saved batch begins as. PyG's own way would make a class of whatever the file names."""
+    if (cls, base) != (Batch, Data):
+        raise pickle.UnpicklingError(f"GLOBAL {base.__name__}")
+    return Batch(_base_cls=Data)
+
+
+@wraps(DynamicInheritanceGetter, updated=())
+class _BatchMaker:
+    """Stands in for the object that a file of a batch holds and calls: torch calls functions that are allowed, only."""
+
+    def __new__(cls) -> Any:
+        return _new_batch
+
+
+_ALLOWED: list[Any] = [
+    *(Data, DataEdgeAttr, DataTensorAttr, GlobalStorage, AttrType, _plain_dict),
+    *(Batch, type(Batch(_base_cls=Data)), _BatchMaker, _new_batch),
+]
+
+
+@contextmanager
+def _graphs_allowed() -> Iterator[None]:
+    """Let torch read graphs; afterwards, what it may read is as it was."""
+    before = torch.serialization.get_safe_globals()
+    torch.serialization.clear_safe_globals()
+    torch.serialization.add_safe_globals([g for g in before if g not in (defaultdict, HeteroData)] + _ALLOWED)
+    try:
+        yield
+    finally:
+        torch.serialization.clear_safe_globals()
+        torch.serialization.add_safe_globals(before)
+
+
+def _separated(path: Path, joined: Any, slices: dict[str, Tensor] | None) -> list[Data]:
+    """The graphs of PyG's ``InMemoryDataset``: all laid end to end, and where each begins."""
+    try:
+        whole = joined if isinstance(joined, Data) else Data.from_dict(joined)
+        if slices is None:
+            return [whole]
+        count = len(next(iter(slices.values()))) - 1
+        graphs = [separate(Data, whole, i, slices, decrement=False) for i in range(count)]
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, StopIteration) as error:
+        raise InputError(f"{path} holds a tuple that is no dataset of PyG: save a list of Data") from error
+    if "num_nodes" in whole and "x" not in whole:
+        # PyG saves their sum only: whether the nodes that edges name are all can be told, but not where others are.
+        for graph in graphs:
+            graph.num_nodes = int(graph.edge_index.max()) + 1 if graph.num_edges else 0
+        if sum(graph.num_nodes for graph in graphs) != whole.num_nodes:
+            raise InputError(f"{path} does not say where isolated nodes are: give graphs x, or save a list of Data")
+    return graphs
