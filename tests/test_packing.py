@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Batch, Data, HeteroData
+from torch_geometric.loader import DataLoader
 
 from epic import InputError
 from epic.pack import join
@@ -40,6 +41,33 @@ def test_select_repeats_and_reorders():
     picked = pack(graphs).select(torch.tensor([3, 0, 3]))
     for g, original in enumerate((3, 0, 3)):
         same(picked.graph(g), graphs[original])
+
+
+def test_a_pack_is_a_sequence_of_graphs():
+    graphs = some()
+    packed = pack(graphs)
+    for got, g in zip(packed, graphs, strict=True):
+        same(got, g)
+    same(packed[-1], graphs[-1])
+    same(packed[np.int64(3)], graphs[3])
+    for beyond in (6, -7):
+        with pytest.raises(IndexError):
+            packed[beyond]
+    for part in (slice(1, 4), slice(None, None, -2), slice(5, 2)):
+        assert len(packed[part]) == len(graphs[part])
+        for got, g in zip(packed[part], graphs[part], strict=True):
+            same(got, g)
+    assert repr(packed) == f"Pack(6 graphs, 20 nodes, {packed.edge_index.shape[1]} edges, " + (
+        f"x [20, 3], edge_attr [{packed.edge_index.shape[1]}, 2], y [6])"
+    )
+
+
+def test_pygs_loader_takes_a_pack():
+    packed = pack(some())
+    batches = list(DataLoader(packed, batch_size=4))
+    for got, want in zip(batches, (packed[:4], packed[4:]), strict=True):
+        for key in ("x", "edge_index", "edge_attr", "y", "ptr"):
+            assert torch.equal(got[key], want.to_batch()[key])
 
 
 def test_edges_shuffled_across_graphs_are_sorted_back():

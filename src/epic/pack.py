@@ -7,19 +7,19 @@ guessed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, overload
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 _EMPTY = Batch(_base_cls=Data)  # to copy: to find out what class it is takes PyG ten times longer
-Graphs = Any  # a Pack, a Batch, one Data, or any sequence of Data (a PyG Dataset included)
+Graphs = Any  # a Pack, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
 
 
 def ranges(start: Tensor, length: Tensor) -> Tensor:
@@ -53,7 +53,10 @@ def matrix(value: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Pack:
-    """Graphs laid end to end: graph ``g`` owns nodes ``ptr[g]:ptr[g+1]`` and edges ``edge_ptr[g]:edge_ptr[g+1]``."""
+    """Graphs laid end to end: graph ``g`` owns nodes ``ptr[g]:ptr[g+1]`` and edges ``edge_ptr[g]:edge_ptr[g+1]``.
+
+    A sequence of ``Data`` as well: ``pack[3]`` is a graph, ``pack[:9]`` a Pack, and any DataLoader takes it.
+    """
 
     ptr: Tensor
     edge_ptr: Tensor
@@ -64,6 +67,29 @@ class Pack:
 
     def __len__(self) -> int:
         return self.ptr.numel() - 1
+
+    def __iter__(self) -> Iterator[Data]:
+        return map(self.graph, range(len(self)))
+
+    @overload
+    def __getitem__(self, at: int) -> Data: ...
+    @overload
+    def __getitem__(self, at: slice) -> Pack: ...
+    def __getitem__(self, at: int | slice) -> Data | Pack:
+        numbers = range(len(self))
+        if isinstance(at, slice):
+            return self.select(torch.tensor(numbers[at], dtype=torch.long, device=self.ptr.device))
+        return self.graph(numbers[at])
+
+    def __repr__(self) -> str:
+        return f"Pack({self.contents})"
+
+    @property
+    def contents(self) -> str:
+        """How much there is of what, in a line."""
+        counts = f"{len(self)} graphs, {self.num_nodes} nodes, {self.edge_index.shape[1]} edges"
+        kept = {**self.node, **self.edge, **({} if self.y is None else {"y": self.y})}
+        return ", ".join([counts, *(f"{k} {list(v.shape)}" for k, v in kept.items())])
 
     @property
     def x(self) -> Tensor | None:

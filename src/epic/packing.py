@@ -16,8 +16,10 @@ from epic.pack import Graphs, Pack, offsets
 def pack(graphs: Graphs, check: bool = True) -> Pack:
     """Pack graphs, checking them on the way.
 
-    ``graphs`` is a ``Pack`` (returned as it is), a ``Batch``, one ``Data`` or any sequence of ``Data``.
+    ``graphs`` is a ``Pack`` (returned as it is), a ``Batch``, one ``Data``, any sequence of ``Data``, or what
+    ``epic.data.load`` gives.
     """
+    graphs = graphs.graphs if isinstance(getattr(graphs, "graphs", None), Pack) else graphs
     if isinstance(graphs, Pack):
         return graphs
     packed = _from_batch(graphs) if isinstance(graphs, Batch) else _from_list(_as_list(graphs))

@@ -19,6 +19,7 @@ from tqdm import tqdm
 from typing_extensions import Self
 
 from epic.augment.degrees import DegreeFeatures, demanded, detect
+from epic.data.dataset import Dataset
 from epic.errors import InputError, choose
 from epic.losses import TASKS, loss, task_by_look
 from epic.pack import Graphs, Pack, join
@@ -152,7 +153,8 @@ class Method:
             raise InputError("the graphs have no labels y: give each a class, tasks or values")
         classes_given, task_given = self._given
         self.classes = self.classes if classes_given else count_classes(packed.y)
-        self.task = self.task if task_given else task_by_look(packed.y)
+        if not task_given:
+            self.task = dataset.task if isinstance(dataset, Dataset) else task_by_look(packed.y)
         self._looked = False
         self._look(packed)
         self.prepare(packed, **options)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import overload
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from epic.data.splits import Split
 from epic.errors import InputError
@@ -18,7 +21,8 @@ class Dataset:
     """``task`` is ``classes`` (``y`` holds class indices, or rows of shares), ``binary`` (0/1 tasks, NaN where missing)
     or ``values`` (real targets).
 
-    ``notes`` tell what a reader had to leave out or change.
+    ``notes`` tell what a reader had to leave out or change. It is a sequence of its graphs, too: ``dataset[3]`` is a
+    ``Data``, ``dataset[:9]`` a ``Pack``.
     """
 
     name: str
@@ -41,6 +45,19 @@ class Dataset:
 
     def __len__(self) -> int:
         return len(self.graphs)
+
+    def __iter__(self) -> Iterator[Data]:
+        return iter(self.graphs)
+
+    @overload
+    def __getitem__(self, at: int) -> Data: ...
+    @overload
+    def __getitem__(self, at: slice) -> Pack: ...
+    def __getitem__(self, at: int | slice) -> Data | Pack:
+        return self.graphs[at]
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name}: {self.graphs.contents}; {self.task})"
 
 
 def task_of(y: Tensor, name: str) -> str:

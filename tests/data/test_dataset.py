@@ -1,0 +1,40 @@
+from dataclasses import replace
+
+from torch_geometric.loader import DataLoader
+
+from epic import EPIC, UnitCost
+from epic.data import Dataset, lollipop
+from epic.packing import pack
+from tests.test_packing import same
+
+
+def small() -> Dataset:
+    return Dataset("small", pack(lollipop(12, seed=0)), "classes")
+
+
+def test_a_dataset_is_a_sequence_of_its_graphs():
+    dataset = small()
+    for g, graph in enumerate(dataset):
+        same(graph, dataset.graphs.graph(g))
+    same(dataset[-1], dataset.graphs.graph(11))
+    assert len(dataset[2:5]) == 3
+    assert repr(dataset).startswith("Dataset(small: 12 graphs, ")
+    assert repr(dataset).endswith("; classes)")
+    assert "\n" not in repr(dataset)
+
+
+def test_it_goes_where_graphs_go():
+    dataset = small()
+    assert pack(dataset) is dataset.graphs
+    assert [batch.num_graphs for batch in DataLoader(dataset, batch_size=8)] == [8, 4]
+    method = EPIC(UnitCost(), seed=0).fit(dataset)
+    (batch,) = method.loader(dataset, batch_size=12)
+    assert batch.num_graphs == len(dataset) + int(batch.augmented.sum()) > 12
+
+
+def test_a_method_takes_its_word_for_what_labels_are():
+    graphs = small().graphs
+    told = Dataset("told", replace(graphs, y=(graphs.y[:, None] > 1).float()), "values")
+    assert EPIC(UnitCost()).fit(told).task == "values"
+    assert EPIC(UnitCost()).fit(told.graphs).task == "binary"
+    assert EPIC(UnitCost(), task="binary").fit(told).task == "binary"
