@@ -23,9 +23,20 @@ def choose(value: object, options: Iterable[str], what: str) -> str:
     known = list(options)
     if isinstance(value, str) and value in known:
         return value
-    near = difflib.get_close_matches(str(value), known, n=3, cutoff=0.5)
+    near = nearest(str(value), known)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
     raise InputError(f"unknown {what} {value!r}{hint} Known: {', '.join(known)}")
+
+
+def nearest(value: str, known: list[str]) -> list[str]:
+    """What may have been meant, at most three, the likeliest first; capitals do not count.
+
+    >>> nearest("mutag", ["MUTAG", "Mutagenicity", "NCI1"])
+    ['MUTAG', 'Mutagenicity']
+    """
+    lower = [name.lower() for name in known]
+    found = difflib.get_close_matches(value.lower(), dict.fromkeys(lower), n=3, cutoff=0.5)
+    return [known[lower.index(name)] for name in found]
 
 
 def need_some(names: Sequence[str], what: str) -> Sequence[str]:

@@ -42,6 +42,8 @@ def test_names_are_looked_up_in_the_data_folder_and_parsed_once(tmp_path, monkey
 def test_unknown_names_say_the_nearest():
     with pytest.raises(InputError, match="did you mean NCI1"):
         load("NC1", download=False)
+    with pytest.raises(InputError, match="did you mean MUTAG"):
+        load("mutag", download=False)
     with pytest.raises(InputError, match="unknown OGB dataset"):
         load("ogbg-molnone")
     with pytest.raises(InputError, match="there is no data folder"):

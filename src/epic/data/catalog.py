@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from epic.data.lollipop import lollipop
 from epic.data.shards import MANIFEST, Shards
 from epic.data.smiles import read_smiles
 from epic.data.splits import Split
-from epic.errors import InputError
+from epic.errors import InputError, nearest
 from epic.pack import Pack
 from epic.packing import pack
 
@@ -89,7 +88,7 @@ def _tu(name: str, data: str | Path | None, download: bool, progress: bool) -> D
             if raw is not None:
                 return _finish(name, _cached(name, raw))
     if name not in tudataset.NAMES:
-        near = difflib.get_close_matches(name, known_names(), n=3, cutoff=0.5)
+        near = nearest(name, known_names())
         hint = f"did you mean {' or '.join(near)}?" if near else "`epic datasets` lists the names."
         raise InputError(
             f"unknown dataset {name!r}: {hint} (Or give a path to a .csv, .pt, .safetensors file or a folder.)"
