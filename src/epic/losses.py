@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from epic.errors import choose
+from epic.errors import InputError, choose
 from epic.pack import matrix
 
 TASKS = ("classes", "binary", "values")
@@ -39,3 +39,9 @@ def task_by_look(y: Tensor) -> str:
         return "classes"
     known = rows[~torch.isnan(rows)]
     return "binary" if bool(((known == 0) | (known == 1)).all()) else "values"
+
+
+def check_classes(y: Tensor) -> None:
+    """Refuse class indices below 0; labels of other kinds pass."""
+    if not y.is_floating_point() and matrix(y).shape[1] == 1 and y.numel() and int(y.min()) < 0:
+        raise InputError(f"class index {int(y.min())} is negative: number the classes from 0")

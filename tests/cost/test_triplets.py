@@ -52,6 +52,7 @@ def test_real_values_order_by_difference():
     ("y", "message"),
     [
         (torch.zeros(5, dtype=torch.long), r"1 class\(es\) \[0\]"),
+        (torch.tensor([-1, 1, -1, 1]), "class index -1 is negative: number the classes from 0"),
         (torch.full((5,), 0.5), "same target 0.5"),
         (torch.tensor([0.5, NAN, 2.0]), "NaN"),
     ],

@@ -1,9 +1,10 @@
 from dataclasses import replace
 
+import pytest
 from torch_geometric.loader import DataLoader
 
-from epic import EPIC, UnitCost
-from epic.data import Dataset, lollipop
+from epic import EPIC, InputError, LearnedCost, UnitCost
+from epic.data import Dataset, load, lollipop, write_graphs
 from epic.packing import pack
 from tests.test_packing import same
 
@@ -38,3 +39,17 @@ def test_a_method_takes_its_word_for_what_labels_are():
     assert EPIC(UnitCost()).fit(told).task == "values"
     assert EPIC(UnitCost()).fit(told.graphs).task == "binary"
     assert EPIC(UnitCost(), task="binary").fit(told).task == "binary"
+
+
+def test_classes_below_0_are_refused_at_once(tmp_path):
+    graphs = small().graphs
+    signed = replace(graphs, y=2 * (graphs.y > 1).long() - 1)
+    write_graphs(tmp_path / "signed.safetensors", signed)
+    for refuses in (
+        lambda: load(tmp_path / "signed.safetensors"),
+        lambda: LearnedCost().fit(signed),
+        lambda: EPIC(UnitCost()).fit(signed),
+        lambda: EPIC(UnitCost(), classes=2).fit(signed),
+    ):
+        with pytest.raises(InputError, match="class index -1 is negative: number the classes from 0"):
+            refuses()

@@ -27,3 +27,5 @@ def test_count_classes():
     assert count_classes(torch.tensor([[0], [0]])) == 2
     assert count_classes(torch.tensor([0.0, 1.0])) is None
     assert count_classes(torch.eye(3)) is None
+    with pytest.raises(InputError, match="class index -1 is negative: number the classes from 0"):
+        count_classes(torch.tensor([-1, 1]))

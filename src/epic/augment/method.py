@@ -152,7 +152,8 @@ class Method:
         if packed.y is None:
             raise InputError("the graphs have no labels y: give each a class, tasks or values")
         classes_given, task_given = self._given
-        self.classes = self.classes if classes_given else count_classes(packed.y)
+        counted = count_classes(packed.y)
+        self.classes = self.classes if classes_given else counted
         if not task_given:
             self.task = dataset.task if isinstance(dataset, Dataset) else task_by_look(packed.y)
         self._looked = False

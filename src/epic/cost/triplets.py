@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from epic.errors import InputError
+from epic.losses import check_classes
 from epic.pack import matrix
 from epic.partners import Partners, chances
 
@@ -66,6 +67,7 @@ class Triplets:
 def _read(y: Tensor) -> tuple[str, Tensor]:
     """Kind of labels and a matrix ``[graphs, tasks]``: classes (-1 for missing), or real values."""
     rows = matrix(y)
+    check_classes(rows)
     if not rows.is_floating_point():
         return "class", rows.long()
     filled = torch.where(torch.isnan(rows), 0.0, rows)

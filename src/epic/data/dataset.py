@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 
 from epic.data.splits import Split
 from epic.errors import InputError
-from epic.losses import task_by_look
+from epic.losses import check_classes, task_by_look
 from epic.pack import Pack, matrix
 
 
@@ -63,6 +63,7 @@ class Dataset:
 def task_of(y: Tensor, name: str) -> str:
     """What labels are, by their look; refuse those that leave nothing to learn."""
     task = task_by_look(y)
+    check_classes(y)
     rows = matrix(y)
     known = rows[~torch.isnan(rows)] if rows.is_floating_point() else rows
     if task == "classes" and rows.shape[1] > 1:

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from epic.errors import InputError
+from epic.losses import check_classes
 from epic.pack import matrix
 
 
@@ -32,9 +33,8 @@ def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
                 "missing labels as NaN among float ones"
             )
         return rows.float()
+    check_classes(rows)
     index = rows[:, 0].long()
-    if index.numel() and int(index.min()) < 0:
-        raise InputError(f"class index {int(index.min())} is negative: number the classes from 0")
     if classes is None:
         raise InputError("the number of classes is not known: call fit(dataset) first, or pass classes=")
     if index.numel() and int(index.max()) >= classes:
@@ -45,7 +45,8 @@ def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
 
 
 def count_classes(y: Tensor) -> int | None:
-    """Number of classes if labels are class indices (two at least), else None."""
+    """Number of classes if labels are class indices (two at least), else None; an index below 0 is refused."""
+    check_classes(y)
     single = y.numel() == y.shape[0]
     return None if y.is_floating_point() or not single or not y.numel() else max(2, int(y.max()) + 1)
 
