@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+import torch
 from torch_geometric.loader import DataLoader
 
 from epic import EPIC, InputError, LearnedCost, UnitCost
@@ -53,3 +54,12 @@ def test_classes_below_0_are_refused_at_once(tmp_path):
     ):
         with pytest.raises(InputError, match="class index -1 is negative: number the classes from 0"):
             refuses()
+
+
+def test_infinite_labels_are_refused(tmp_path):
+    graphs = small().graphs
+    y = torch.linspace(0, 1, 12)
+    y[7] = float("inf")
+    write_graphs(tmp_path / "far.safetensors", replace(graphs, y=y))
+    with pytest.raises(InputError, match="the label of graph 7 is infinite"):
+        load(tmp_path / "far.safetensors")

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from epic import InputError
-from epic.data import read_ogb, read_smiles
+from epic.data import load, read_ogb, read_smiles
 from epic.data.ogb import read_smiles_of
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES, molecule, scaffold_split
 
@@ -54,8 +54,13 @@ def test_a_table_with_bad_rows(tmp_path):
     ("text", "message"),
     [
         ("a,b\n1,2\n", "no column 'smiles'. Its columns: a, b"),
-        ("smiles,u,v\nCC,1,2\n", "no column label, y, target or class"),
+        ("smiles,u,v\nCC,1,2\n", "no column label, y, target or class: name the target with --target .*, among u, v"),
         ("smiles,y\nCC,yes\n", "line 2: y is 'yes', not a number"),
+        ("smiles,y\nCC,1\nCCC,inf\n", "line 3: y is 'inf', not a finite number"),
+        ("smiles,y\nCC,1\nCCC,-1e39\n", "line 3: y is '-1e39', not a finite number"),
+        ("smiles,y\nCC,1\nCCC,-1\n", "the labels are -1 and 1. Write 0 and 1"),
+        ("smiles,y\nCC,0\nCCC,1\nCO,2\nC,\n", "line 5: y is missing, and a class must not be"),
+        ("smiles,y\nCC,0\nCCC,1\nCO,2\nC,nan\n", "line 5: y is missing, and a class must not be"),
         ("smiles,y\nCC,1\nCCC,1\n", "one class only"),
         ("smiles,y\n??,1\n", "none of the 1 SMILES"),
     ],
@@ -67,6 +72,89 @@ def test_bad_tables(tmp_path, text, message):
         read_smiles(path)
     with pytest.raises(InputError, match="there is no file"):
         read_smiles(tmp_path / "none.csv")
+
+
+MOLECULES = ["C" * n for n in range(1, 25)]
+
+
+def table(path, *columns, names="y"):
+    lines = zip(MOLECULES, *columns, strict=False)
+    path.write_text(f"smiles,{names}\n" + "".join(",".join(map(str, line)) + "\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("labels", "task", "y"),
+    [
+        (["0", "1", "0"], "binary", [[0.0], [1.0], [0.0]]),
+        (["0", "2", "1", " 0"], "classes", [0, 2, 1, 0]),
+        (list(range(20)), "classes", list(range(20))),
+        (list(range(21)), "values", [[float(v)] for v in range(21)]),
+        (["0", "2", "1.0"], "values", [[0.0], [2.0], [1.0]]),
+        (["1", "2", "3"], "values", [[1.0], [2.0], [3.0]]),
+        (["0", "1", "3"], "values", [[0.0], [1.0], [3.0]]),
+        (["-1", "0", "1"], "values", [[-1.0], [0.0], [1.0]]),
+    ],
+)
+def test_what_labels_are_by_their_look(tmp_path, labels, task, y):
+    dataset = read_smiles(table(tmp_path / "t.csv", labels))
+    assert (dataset.task, dataset.y.tolist()) == (task, y)
+    assert dataset.outputs == (max(y) + 1 if task == "classes" else 1)
+    assert any("are taken for classes" in note for note in dataset.notes) == (task == "classes")
+
+
+@pytest.mark.parametrize(
+    ("labels", "task", "y"),
+    [
+        (["0", "1", "0"], "classes", [0, 1, 0]),
+        (["0", "1", "0"], "values", [[0.0], [1.0], [0.0]]),
+        (["0", "1", "2"], "values", [[0.0], [1.0], [2.0]]),
+        (["-1", "1"], "values", [[-1.0], [1.0]]),
+        (["1.0", "3.0"], "classes", [1, 3]),
+        (["0", "1"], "binary", [[0.0], [1.0]]),
+    ],
+)
+def test_what_labels_are_when_told(tmp_path, labels, task, y):
+    dataset = load(table(tmp_path / "t.csv", labels), task=task)
+    assert (dataset.task, dataset.y.tolist(), dataset.notes) == (task, y, ())
+
+
+def test_missing_labels_of_a_binary_task(tmp_path):
+    y = read_smiles(table(tmp_path / "t.csv", ["0", "nan", "1", ""]), task="binary").y
+    assert torch.isnan(y[:, 0]).tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("labels", "task", "message"),
+    [
+        (["0", "1", "2"], "binary", "line 4: y is '2', but binary labels are 0 or 1"),
+        (["0", "1.5"], "classes", "line 3: y is '1.5', not a class index"),
+        (["-1", "1"], "classes", "class index -1 is negative: number the classes from 0"),
+        (["0", "1"], "class", "unknown task 'class'; did you mean 'classes'"),
+        (["1", "1"], "binary", "one class only"),
+    ],
+)
+def test_what_labels_cannot_be(tmp_path, labels, task, message):
+    with pytest.raises(InputError, match=message):
+        read_smiles(table(tmp_path / "t.csv", labels), task=task)
+
+
+def test_several_targets(tmp_path):
+    path = table(tmp_path / "t.csv", "abc", "010", "101", names="id,u,v")
+    assert load(path, labels=["u"]).y.tolist() == [[0.0], [1.0], [0.0]]
+    assert load(path, labels=["u", "v"]).task == "classes"  # they sum to 1
+    assert load(path, labels=["u", "v"], task="binary").task == "binary"
+    path = table(tmp_path / "t.csv", "012", "101", names="u,v")
+    with pytest.raises(InputError, match="classes are one column"):
+        load(path, labels=["u", "v"], task="classes")
+    with pytest.raises(InputError, match="say how to read a CSV, and lollipop is none"):
+        load("lollipop", task="classes")
+
+
+def test_a_table_in_another_encoding(tmp_path):
+    (tmp_path / "t.csv").write_bytes("smiles,name,y\nCC,éthane,1\nC,méthane,0\n".encode("latin1"))
+    with pytest.raises(InputError, match=r"is not UTF-8 text \(byte 0xe9\): save it as UTF-8"):
+        read_smiles(tmp_path / "t.csv")
 
 
 def test_scaffolds_stay_together():

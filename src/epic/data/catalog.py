@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -38,16 +39,27 @@ def data_folders(data: str | Path | None = None) -> list[Path]:
     return [*named, cache_folder()]
 
 
-def load(source: str | Path, data: str | Path | None = None, download: bool = True, progress: bool = True) -> Dataset:
+def load(
+    source: str | Path,
+    data: str | Path | None = None,
+    download: bool = True,
+    progress: bool = True,
+    labels: Sequence[str] | None = None,
+    task: str | None = None,
+) -> Dataset:
     """Load graphs from a TUDataset name, an OGB name, ``lollipop``, a folder in TU format, a CSV of SMILES, or a file
     of graphs.
 
     Folders are looked through first (``data``, then ``EPIC_DATA``, then the cache); what is not there is downloaded
-    from its official source.
+    from its official source. ``labels`` and ``task`` are for a CSV: see :func:`read_smiles`.
     """
     text = str(source)
     path = Path(text)
-    if path.suffix.lower() in (".csv", ".pt", ".pth", ".safetensors"):
+    if path.suffix.lower() == ".csv":
+        return read_smiles(path, labels=labels, task=task)
+    if labels or task:
+        raise InputError(f"--target and --task (labels= and task= in Python) say how to read a CSV, and {text} is none")
+    if path.suffix.lower() in (".pt", ".pth", ".safetensors"):
         return _from_file(path)
     if path.is_dir():
         return _from_folder(path)
@@ -60,8 +72,6 @@ def load(source: str | Path, data: str | Path | None = None, download: bool = Tr
 
 
 def _from_file(path: Path) -> Dataset:
-    if path.suffix.lower() == ".csv":
-        return read_smiles(path)
     graphs = read_graphs(path)[0] if path.suffix.lower() == ".safetensors" else read_pt(path)
     if graphs.y is None:
         raise InputError(f"the graphs in {path} have no labels y")

@@ -60,11 +60,13 @@ class Dataset:
         return f"Dataset({self.name}: {self.graphs.contents}; {self.task})"
 
 
-def task_of(y: Tensor, name: str) -> str:
-    """What labels are, by their look; refuse those that leave nothing to learn."""
-    task = task_by_look(y)
+def task_of(y: Tensor, name: str, task: str | None = None) -> str:
+    """What labels are, by their look unless told; refuse those that cannot be learned or leave nothing to learn."""
+    task = task or task_by_look(y)
     check_classes(y)
     rows = matrix(y)
+    if rows.is_floating_point() and bool(torch.isinf(rows).any()):
+        raise InputError(f"{name}: the label of graph {int(torch.isinf(rows).any(1).nonzero()[0])} is infinite")
     known = rows[~torch.isnan(rows)] if rows.is_floating_point() else rows
     if task == "classes" and rows.shape[1] > 1:
         known = rows.argmax(1)

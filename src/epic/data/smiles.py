@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import csv
+import math
+import re
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 
 from epic.data.dataset import Dataset, task_of
 from epic.data.splits import Split
 from epic.errors import InputError, choose
+from epic.losses import TASKS, task_by_look
 from epic.packing import pack
 
 # The integer codes of OGB (Hu et al. 2020), so that its encoders and our OGB backbones fit. The last code of a list is
@@ -23,6 +29,8 @@ BOND = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
 STEREO = ("STEREONONE", "STEREOZ", "STEREOE", "STEREOCIS", "STEREOTRANS", "STEREOANY")
 ATOM_SIZES = (119, 5, 12, 12, 10, 6, 6, 2, 2)
 BOND_SIZES = (5, 6, 2)
+MOST_CLASSES = 20
+"""Integers 0, 1, 2, ... up to this many are taken for classes; more are counts, or some other number."""
 
 
 def _rdkit() -> Any:
@@ -71,47 +79,62 @@ def molecule(smiles: str) -> Data | None:
 
 
 def read_smiles(
-    path: str | Path, smiles: str = "smiles", labels: tuple[str, ...] | None = None, split: str | None = "scaffold"
+    path: str | Path,
+    smiles: str = "smiles",
+    labels: Sequence[str] | None = None,
+    split: str | None = "scaffold",
+    task: str | None = None,
 ) -> Dataset:
     """Read a CSV with a header. ``labels`` names the target columns (default: ``label`` or ``y``, or the only other
     column).
 
     Rows whose SMILES cannot be parsed are left out and named in ``notes``; an empty label is missing. ``split`` is
-    ``scaffold`` or None.
+    ``scaffold`` or None. ``task`` is ``classes``, ``binary`` or ``values``; without it, 0 and 1 are binary, all of 0,
+    1, ..., k - 1 (3 to 20 of them, one column) are classes, and other numbers are values.
     """
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"there is no file {path}")
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file)
-        header = list(reader.fieldnames or [])
-        rows = list(reader)
+    header, rows = _table(path)
     if smiles not in header:
         lower = {h.lower(): h for h in header}
         if smiles.lower() not in lower:
             raise InputError(f"{path} has no column {smiles!r}. Its columns: {', '.join(header) or 'none'}")
         smiles = lower[smiles.lower()]
     targets = _targets(path, header, smiles, labels)
-    graphs, texts, skipped = [], [], []
+    graphs, texts, cells, skipped = [], [], [], []
     for line, row in enumerate(rows, 2):
         graph = molecule(row[smiles] or "")
         if graph is None or graph.num_nodes == 0:
             skipped.append(f"line {line}: {row[smiles]!r}")
             continue
-        graph.y = torch.tensor([[_number(path, line, t, row[t]) for t in targets]])
         graphs.append(graph)
         texts.append(row[smiles])
+        cells.append([Cell(f"{path}, line {line}: {t}", (row[t] or "").strip()) for t in targets])
     if not graphs:
         raise InputError(f"{path}: none of the {len(rows)} SMILES in column {smiles!r} can be parsed")
-    packed = pack(graphs)
-    assert packed.y is not None
-    task = task_of(packed.y, str(path))
-    notes = (f"{len(skipped)} of {len(rows)} SMILES could not be parsed and were left out", *skipped) if skipped else ()
+    y, task, note = _labels(path, cells, task)
+    notes = [note] if note else []
+    if skipped:
+        notes += [f"{len(skipped)} of {len(rows)} SMILES could not be parsed and were left out", *skipped]
     parts = scaffold_split(texts) if split == "scaffold" else None
-    return Dataset(path.stem, packed, task, parts, notes)
+    return Dataset(path.stem, replace(pack(graphs), y=y), task, parts, tuple(notes))
 
 
-def _targets(path: Path, header: list[str], smiles: str, labels: tuple[str, ...] | None) -> list[str]:
+def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """Header and rows of a CSV."""
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file)
+            return list(reader.fieldnames or []), list(reader)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not UTF-8 text (byte {error.object[error.start]:#x}): save it as UTF-8, or, where it is "
+            f"Latin-1, run `iconv -f latin1 -t utf-8 {path.name}`"
+        ) from error
+
+
+def _targets(path: Path, header: list[str], smiles: str, labels: Sequence[str] | None) -> list[str]:
     others = [h for h in header if h != smiles]
     if labels:
         return [choose(name, others, f"label column of {path}") for name in labels]
@@ -120,18 +143,78 @@ def _targets(path: Path, header: list[str], smiles: str, labels: tuple[str, ...]
         found = others
     if not found:
         raise InputError(
-            f"{path} has no column label, y, target or class: name the target among {', '.join(others) or 'none'}"
+            f"{path} has no column label, y, target or class: name the target with --target (labels= in Python), "
+            f"among {', '.join(others) or 'none'}"
         )
     return found[:1]
 
 
-def _number(path: Path, line: int, column: str, text: str | None) -> float:
-    if text is None or not text.strip():
-        return float("nan")
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"{path}, line {line}: {column} is {text!r}, not a number") from None
+@dataclass(frozen=True)
+class Cell:
+    """A label as it is written, and where."""
+
+    where: str
+    text: str
+
+    @property
+    def number(self) -> float:
+        """Its value; NaN where it is empty."""
+        try:
+            value = float(self.text or "nan")
+        except ValueError:
+            raise InputError(f"{self.where} is {self.text!r}, not a number") from None
+        if abs(value) > torch.finfo(torch.float).max:
+            raise InputError(f"{self.where} is {self.text!r}, not a finite number: correct it, or leave it empty")
+        return value
+
+    @property
+    def index(self) -> int:
+        """Its value as a class index."""
+        if math.isnan(self.number):
+            raise InputError(
+                f"{self.where} is missing, and a class must not be: leave out the row, or say --task values "
+                "(task= in Python)"
+            )
+        if not self.number.is_integer():
+            raise InputError(f"{self.where} is {self.text!r}, not a class index: classes are 0, 1, 2, ...")
+        return int(self.number)
+
+
+def _labels(path: Path, cells: list[list[Cell]], task: str | None) -> tuple[Tensor, str, str]:
+    """Labels, what they are (as told, or by their look), and a note where that may surprise."""
+    y, note = torch.tensor([[cell.number for cell in row] for row in cells]), ""
+    single = y.shape[1] == 1
+    if task is None:
+        if set(y[~torch.isnan(y)].tolist()) == {-1.0, 1.0}:
+            raise InputError(
+                f"{path}: the labels are -1 and 1. Write 0 and 1 for two classes, or say --task values (task= in "
+                "Python) if they are numbers"
+            )
+        if single and (classes := _classes({row[0].text for row in cells if not math.isnan(row[0].number)})):
+            task, note = "classes", f"labels 0 to {classes - 1} are taken for classes (--task values: for numbers)"
+    else:
+        choose(task, TASKS, "task")
+    if task == "classes" and single:
+        y = torch.tensor([row[0].index for row in cells])
+    elif task == "classes" and task_by_look(y) != task:
+        raise InputError(f"{path}: classes are one column of 0, 1, 2, ..., or columns that sum to 1 in every row")
+    elif task == "binary" and bool((odd := (y != 0) & (y != 1) & ~torch.isnan(y)).any()):
+        row, column = odd.nonzero()[0].tolist()
+        cell = cells[row][column]
+        raise InputError(f"{cell.where} is {cell.text!r}, but binary labels are 0 or 1")
+    return y, task_of(y, str(path), task), note
+
+
+def _classes(texts: set[str]) -> int:
+    """How many classes there are if labels look like class indices, with none left out; 0 if they do not.
+
+    >>> _classes({"0", "2", "1"}), _classes({"0", "1"}), _classes({"0", "1.0", "2"}), _classes({"1", "2", "3"})
+    (3, 0, 0, 0)
+    """
+    if not all(re.fullmatch(r"\d+", text) for text in texts):
+        return 0
+    values = set(map(int, texts))
+    return len(values) if 3 <= len(values) <= MOST_CLASSES and max(values) == len(values) - 1 else 0
 
 
 def scaffold_split(smiles: list[str], train: float = 0.8, validation: float = 0.1) -> Split:
