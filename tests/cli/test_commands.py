@@ -105,6 +105,63 @@ def test_wrong_calls_end_with_2_and_a_message(small, tmp_path, arguments, messag
     assert left == []
 
 
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A CSV of molecules, with two columns to predict and a row that is no molecule."""
+    pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+    rows = [f"C1{'C' * (1 + i // 6)}C1{'ONS'[i % 3]},{i % 3},{i % 2}\n" for i in range(90)]  # 15 scaffolds
+    (tmp_path / "mine.csv").write_text("smiles,kind,active\n" + "".join(rows) + "xyz,0,1\n")
+    return tmp_path / "mine.csv"
+
+
+def test_a_csv_is_read_as_told(table, tmp_path):
+    command = ["train", str(table), "--epochs", "1", "--split", "stratified"]
+    run = epic(*command, "--out", str(tmp_path / "none"))
+    assert run.returncode == 2
+    assert "name the target with --target (labels= in Python), among kind, active" in run.stderr
+    for n, (options, metric) in enumerate(
+        [
+            (("--target", "kind"), "accuracy"),
+            (("--target", "kind", "--task", "values"), "minus mean absolute error"),
+            (("--target", "active"), "ROC-AUC"),
+            (("--target", "kind,active", "--task", "values"), "minus mean absolute error"),
+        ]
+    ):
+        run = epic(*command, *options, "--out", str(tmp_path / str(n)))
+        assert run.returncode == 0, run.stderr
+        assert f"test {metric} " in run.stdout
+        (folder,) = (tmp_path / str(n)).iterdir()
+    again = epic("train", "--config", str(folder / "config.yaml"), "--out", str(tmp_path / "again"))
+    assert again.returncode == 0, again.stderr
+    assert [p.name for p in (tmp_path / "again").iterdir()] == [folder.name]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("fit", "--epochs", "1", "--out", "{folder}/c.safetensors"),
+        ("path", "0", "1"),
+        ("gallery", "--pairs", "2", "--out", "{folder}/g.html"),
+        ("quality", "--methods", "epic_unit", "--graphs", "8", "--epochs", "1"),
+        (
+            *("compare", "--methods", "drop_edge", "--splits", "1", "--seeds", "1", "--tune", "0", "--epochs", "1"),
+            *("--results", "{folder}/compare.jsonl"),
+        ),
+        ("augment", "--method", "epic_unit", "--count", "4", "--out", "{folder}/made"),
+    ],
+)
+def test_every_verb_reads_a_csv_as_told_and_says_what_it_left_out(table, tmp_path, arguments):
+    verb, *rest = (a.replace("{folder}", str(tmp_path)) for a in arguments)
+    run = epic(verb, str(table), *rest, "--target", "kind")
+    assert run.returncode == 0, run.stderr
+    assert "labels 0 to 2 are taken for classes (--task values: for numbers)" in run.stderr
+    assert "1 of 91 SMILES could not be parsed and were left out\nline 92: 'xyz'" in run.stderr
+    run = epic(verb, str(table), *rest, "--target", "kind", "--task", "binary")
+    assert run.returncode == 2
+    assert "line 4: kind is '2', but binary labels are 0 or 1" in run.stderr
+
+
 def test_datasets_lists_what_is_here():
     run = epic("datasets")
     assert run.returncode == 0

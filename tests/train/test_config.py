@@ -12,6 +12,16 @@ def test_the_key_is_what_decides_a_run():
     assert RunConfig(**one.model_dump()).key == one.key
 
 
+def test_what_says_how_to_read_a_csv_leaves_other_keys_as_they_were():
+    plain = run_config(dataset="a.csv")
+    assert not {"target", "task"} & set(plain.model_dump())
+    assert plain.key == run_config(dataset="a.csv", target=None, task=None).key
+    told = run_config(dataset="a.csv", target=["u", "v"], task="binary")
+    assert (told.model_dump()["target"], told.model_dump()["task"]) == (["u", "v"], "binary")
+    assert len({plain.key, told.key, run_config(dataset="a.csv", task="binary").key}) == 3
+    assert RunConfig(**told.model_dump()).key == told.key
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

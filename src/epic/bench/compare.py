@@ -24,14 +24,15 @@ def comparison(
     seeds: int = 3,
     tune: int = 3,
     epochs: int = 100,
-    checksum: str | None = None,
+    **given: Any,
 ) -> Plan:
     """The plan of a comparison with plain training.
 
     Every split and seed gives all methods the same graphs and the same initial weights; every method tries ``tune``
     settings on the validation graphs of a split, plain training as many learning rates and dropouts, which the methods
     then use too; and all take the same number of gradient steps. Splits are stratified, also where a dataset has an
-    official one: one split cannot tell chance from effect. ``checksum`` is that of a dataset that is a file.
+    official one: one split cannot tell chance from effect. What else is ``given`` goes into every config: ``checksum``
+    of a dataset that is a file, ``target`` and ``task`` of a CSV; None says nothing.
     """
     names = list(dict.fromkeys(["vanilla", *methods]))
     return Plan(
@@ -44,7 +45,7 @@ def comparison(
         seeds=seeds,
         tune=tune,
         plain=("learning_rate", "dropout"),
-        options={"epochs": epochs, "split": "stratified", **({} if checksum is None else {"checksum": checksum})},
+        options={"epochs": epochs, "split": "stratified", **{k: v for k, v in given.items() if v is not None}},
     )
 
 

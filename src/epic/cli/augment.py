@@ -8,12 +8,27 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import ConfigFile, DataFolder, DatasetName, Ray, Seed, SplitSeed, make_folder, settings_of
+from epic.cli.options import (
+    ConfigFile,
+    DataFolder,
+    DatasetName,
+    Ray,
+    Seed,
+    SplitSeed,
+    Target,
+    TaskKind,
+    make_folder,
+    say_notes,
+    settings_of,
+    targets,
+)
 
 
 def augment(
     dataset: DatasetName,
     out: Annotated[Path, typer.Option(help="Folder for the shards.")],
+    target: Target = None,
+    task: TaskKind = None,
     count: Annotated[int, typer.Option(help="Graphs to make.", min=1)] = 10_000,
     method: Annotated[str, typer.Option(help="Any name that `epic methods` lists and that makes graphs.")] = "epic",
     set: Annotated[
@@ -57,14 +72,15 @@ def augment(
         settings=settings_of(set),
         split_seed=split_seed,
         seed=seed,
+        target=targets(target),
+        task=task,
         cost={"file": None if cost is None else str(cost)},
     )
     check_shard(shard)
     if not method_class(method).makes_graphs:
         raise InputError(f"{method} makes no graphs, so there is nothing to write: it acts while a model is trained")
     loaded, split = dataset_of(chosen, data)
-    for note in [n for n in loaded.notes if n != "degrees"][:6]:
-        typer.echo(note, err=True)
+    say_notes(loaded)
     graphs = loaded.graphs if part == "all" else loaded.graphs.select(split.train)
     manifest = {
         "count": count,

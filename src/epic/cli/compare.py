@@ -7,11 +7,25 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import ConfigFile, DataFolder, DatasetName, Ray, listed, seconds_of, whole_path
+from epic.cli.options import (
+    ConfigFile,
+    DataFolder,
+    DatasetName,
+    Ray,
+    Target,
+    TaskKind,
+    listed,
+    say_notes,
+    seconds_of,
+    targets,
+    whole_path,
+)
 
 
 def compare(
     dataset: DatasetName,
+    target: Target = None,
+    task: TaskKind = None,
     methods: Annotated[str, typer.Option(help="Methods to compare with vanilla, separated by commas.")] = "epic",
     backbone: Annotated[str, typer.Option(help="gin or gcn.")] = "gin",
     splits: Annotated[int, typer.Option(help="Stratified splits; three at least for a verdict.", min=1)] = 5,
@@ -50,7 +64,7 @@ def compare(
 
     names = [choose(n, METHODS, "method") for n in need_some(listed(methods), "methods")]
     limit = None if budget is None else seconds_of(budget)
-    loaded = load(dataset, data)
+    loaded = say_notes(load(dataset, data, labels=targets(target), task=task))
     plan = comparison(
         whole_path(dataset),
         names,
@@ -61,6 +75,8 @@ def compare(
         epochs=epochs,
         # A file may change under the same name; runs of its old contents are not runs of its new ones.
         checksum=checksum(loaded) if Path(dataset).exists() else None,
+        target=targets(target),
+        task=task,
     )
     store = Store(results)
     typer.echo(f"{loaded.name}: {outlook(plan, store, workers)}")

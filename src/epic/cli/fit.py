@@ -7,12 +7,26 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import DataFolder, DatasetName, Device, Seed, SplitSeed, check_device, need_writable
+from epic.cli.options import (
+    DataFolder,
+    DatasetName,
+    Device,
+    Seed,
+    SplitSeed,
+    Target,
+    TaskKind,
+    check_device,
+    need_writable,
+    say_notes,
+    targets,
+)
 
 
 def fit(
     dataset: DatasetName,
     out: Annotated[Path, typer.Option(help="File to write the learned cost to.")],
+    target: Target = None,
+    task: TaskKind = None,
     data: DataFolder = None,
     backbone: Annotated[str, typer.Option(help="gin or gcn.")] = "gin",
     assignment: Annotated[
@@ -35,9 +49,7 @@ def fit(
     from epic.data import load
     from epic.data.splits import split_of
 
-    loaded = load(dataset, data)
-    for note in loaded.notes[:6]:
-        typer.echo(note, err=True)
+    loaded = say_notes(load(dataset, data, labels=targets(target), task=task))
     split = split_of(loaded.y, loaded.split, split_seed)
     train, validation = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
     typer.echo(f"{loaded.name}: {len(train)} graphs to learn from, {len(validation)} to validate on")

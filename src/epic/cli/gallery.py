@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import DataFolder, DatasetName, Seed, need_writable
+from epic.cli.options import DataFolder, DatasetName, Seed, Target, TaskKind, need_writable, say_notes, targets
 
 
 def gallery(
@@ -18,6 +18,8 @@ def gallery(
     ] = None,
     order: Annotated[str, typer.Option(help="random, bfs (along the target) or connected.")] = "random",
     out: Annotated[Path, typer.Option(help="Page to write: .html.")] = Path("gallery.html"),
+    target: Target = None,
+    task: TaskKind = None,
     data: DataFolder = None,
     seed: Seed = 0,
 ) -> None:
@@ -34,7 +36,7 @@ def gallery(
     from epic.data import load
     from epic.view.gallery import compared, exhibits, gallery_page
 
-    loaded = load(dataset, data)
+    loaded = say_notes(load(dataset, data, labels=targets(target), task=task))
     prices = UnitCost() if cost is None else Cost.load(cost)
     shown = exhibits(loaded, prices, pairs, order, seed)
     used = "Operations are counted." if cost is None else f"Costs from {cost.name}."

@@ -11,12 +11,29 @@ import typer
 
 if TYPE_CHECKING:
     from epic.bench.plan import Plan
+    from epic.data import Dataset
 
 DatasetName = Annotated[
     str,
     typer.Argument(
         help="A TUDataset name (NCI1), an OGB name (ogbg-molbace), lollipop, a folder in TU format, a CSV of SMILES, "
         "or a .pt or .safetensors file of graphs.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        help="Column of a CSV to predict, or several with commas between (default: label, y, target or class).",
+        show_default=False,
+    ),
+]
+TaskKind = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        help="What the labels of a CSV are: classes (0, 1, 2, ...), binary (0 or 1) or values (default: as they look).",
         show_default=False,
     ),
 ]
@@ -114,6 +131,18 @@ def listed(text: str) -> list[str]:
     ['a', 'b', 'c']
     """
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def targets(text: str | None) -> list[str] | None:
+    """The columns that ``--target`` names."""
+    return None if text is None else listed(text)
+
+
+def say_notes(dataset: Dataset) -> Dataset:
+    """Tell what a reader had to leave out or change, and give the dataset on."""
+    for note in [n for n in dataset.notes if n != "degrees"][:6]:
+        typer.echo(note, err=True)
+    return dataset
 
 
 def narrowing(

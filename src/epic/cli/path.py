@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import DataFolder, DatasetName, Seed, need_writable
+from epic.cli.options import DataFolder, DatasetName, Seed, Target, TaskKind, need_writable, say_notes, targets
 
 
 def path(
@@ -20,6 +20,8 @@ def path(
     order: Annotated[str, typer.Option(help="random, bfs (along the target) or connected.")] = "random",
     out: Annotated[Path | None, typer.Option(help="Page with a slider (.html) or picture (.png, .svg, .pdf).")] = None,
     steps: Annotated[int, typer.Option(help="Graphs in a picture.", min=2)] = 6,
+    column: Target = None,
+    task: TaskKind = None,
     data: DataFolder = None,
     seed: Seed = 0,
 ) -> None:
@@ -37,7 +39,7 @@ def path(
         need_writable(out)
         if out.suffix.lower() not in SAVED_AS:
             raise InputError(f"cannot draw {out}: the name must end in {', '.join(SAVED_AS)}")
-    loaded = load(dataset, data)
+    loaded = say_notes(load(dataset, data, labels=targets(column), task=task))
     for number in (source, target):
         if not 0 <= number < len(loaded):
             raise InputError(f"there is no graph {number} in {loaded.name}: graphs run from 0 to {len(loaded) - 1}")

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import DataFolder, DatasetName, Seed, SplitSeed, need_writable
+from epic.cli.options import (
+    DataFolder,
+    DatasetName,
+    Seed,
+    SplitSeed,
+    Target,
+    TaskKind,
+    need_writable,
+    say_notes,
+    targets,
+)
 
 
 def quality(
@@ -19,6 +29,8 @@ def quality(
     ] = None,
     epochs: Annotated[int, typer.Option(help="Epochs at most, where a cost is learned.", min=1)] = 40,
     json: Annotated[Path | None, typer.Option(help="File to write the numbers to, too.")] = None,
+    target: Target = None,
+    task: TaskKind = None,
     data: DataFolder = None,
     seed: Seed = 0,
     split_seed: SplitSeed = 0,
@@ -51,8 +63,10 @@ def quality(
 
     names = [choose(name.strip(), METHODS, "method") for name in methods.split(",")]
     wanted = {"file": None if cost is None else str(cost), "epochs": epochs}
-    configs = [run_config(dataset=dataset, method=n, seed=seed, split_seed=split_seed, cost=wanted) for n in names]
+    same = {"dataset": dataset, "seed": seed, "split_seed": split_seed, "target": targets(target), "task": task}
+    configs = [run_config(method=n, cost=wanted, **same) for n in names]
     loaded, split = dataset_of(configs[0], data)
+    say_notes(loaded)
     train, held = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
     folder = cache_folder() / "costs"
     learned, _ = cost_of(configs[0].cost, train, held, seed, folder)

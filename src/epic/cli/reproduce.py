@@ -18,6 +18,7 @@ from epic.cli.options import (
     Seeds,
     Tune,
     narrowing,
+    say_notes,
 )
 
 
@@ -69,8 +70,9 @@ def reproduce(
         raise InputError(f"{plan} does not compare methods: leave out --methods")
     narrow = narrowing(datasets, methods, backbones, seeds=seeds, epochs=epochs, tune=tune)
     plans = [narrow(p.quick() if quick else p) for p in parts]
+    # A name that is wrong, or data that is not here, ends it before anything is written.
     for name in {d for p in plans for d in p.datasets}:
-        load(name, data)  # a name that is wrong, or data that is not here, ends it before anything is written
+        say_notes(load(name, data))
     perform = Performer(results.parent.resolve() / "costs", None if data is None else str(data.resolve()))
     for chosen in plans:
         typer.echo(f"{chosen.name}: {outlook(chosen, store, workers)}")

@@ -15,14 +15,20 @@ from epic.cli.options import (
     Device,
     Seed,
     SplitSeed,
+    Target,
+    TaskKind,
     check_device,
     make_folder,
+    say_notes,
     settings_of,
+    targets,
 )
 
 
 def train(
     dataset: DatasetName,
+    target: Target = None,
+    task: TaskKind = None,
     method: Annotated[str, typer.Option(help="Any name that `epic methods` lists.")] = "vanilla",
     set: Annotated[
         list[str] | None, typer.Option(help="Setting of the method, as NAME=VALUE; may be given many times.")
@@ -107,12 +113,13 @@ def train(
         split=split,
         split_seed=split_seed,
         seed=seed,
+        target=targets(target),
+        task=task,
         cost={**settings_of(learn, "--learn"), "file": None if cost is None else str(cost)},
     )
     check_device(device)
     loaded, _ = dataset_of(chosen, data)
-    for note in [n for n in loaded.notes if n != "degrees"][:6]:
-        typer.echo(note, err=True)
+    say_notes(loaded)
     # Other settings or other data, another folder: nothing is overwritten.
     what = identity(chosen.key, checksum(loaded), "" if cost is None else file_digest(cost))[:8]
     name = f"{loaded.name}-{method}-{backbone}-split{split_seed}-seed{seed}-{what}"

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 from typing_extensions import Self
 
 from epic.augment import METHODS, method_class
@@ -51,7 +60,7 @@ class RunConfig(BaseModel):
     ``settings`` are arguments of the method's class; ``fit_epochs`` is how long a method that learns does so (None: as
     it is by default); ``form`` changes the backbone (pool, dropout, width, layers); ``batch`` None is 128, or 32 for
     molecules; ``noise`` corrupts that share of training and validation labels; ``split`` official is the dataset's own
-    where it has one; ``checksum`` is the one that the dataset must have.
+    where it has one; ``checksum`` is the one that the dataset must have; ``target`` and ``task`` say how to read a CSV.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -75,6 +84,8 @@ class RunConfig(BaseModel):
     seed: int = 0
     cost: CostConfig = CostConfig()
     checksum: str | None = None
+    target: list[str] | None = None
+    task: str | None = None
     recipe: int = RECIPE
 
     @field_validator("method")
@@ -103,6 +114,11 @@ class RunConfig(BaseModel):
             raise InputError(f"a value of {self.settings or self.form} has the wrong type ({error})") from error
         self.cost.learning(self.seed)
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_blanks(self, values: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What says how to read a CSV is there only where it was said: other runs keep the key they had before."""
+        return {k: v for k, v in values(self).items() if v is not None or k not in ("target", "task")}
 
     @property
     def key(self) -> str:

@@ -87,7 +87,7 @@ def setup(
 
 def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Dataset, Split]:
     """Graphs with features and noisy labels, and their split."""
-    dataset = load(config.dataset, data)
+    dataset = load(config.dataset, data, labels=config.target, task=config.task)
     if config.checksum is not None and config.checksum != checksum(dataset):
         raise InputError(f"{config.dataset} is not what it was when this was planned: start anew")
     split = split_of(dataset.y, dataset.split if config.split == "official" else None, config.split_seed)
