@@ -32,6 +32,8 @@ def test_it_goes_where_graphs_go():
     method = EPIC(UnitCost(), seed=0).fit(dataset)
     (batch,) = method.loader(dataset, batch_size=12)
     assert batch.num_graphs == len(dataset) + int(batch.augmented.sum()) > 12
+    (first,) = EPIC(UnitCost(), seed=0).loader(dataset, batch_size=12)  # it knows its classes, so no fit is needed
+    assert torch.equal(first.y, batch.y)
 
 
 def test_a_method_takes_its_word_for_what_labels_are():

@@ -341,6 +341,8 @@ class AugmentedLoader(DataLoader):
     """Torch's DataLoader over graphs, with augmented batches; every pass over it is a new epoch."""
 
     def __init__(self, augment: Method, dataset: Any, batch_size: int, **options: Any) -> None:
+        if isinstance(dataset, Dataset) and augment.task is None:
+            augment.expect(dataset.task, dataset.classes)
         # Here and not first in a worker, whose findings would stay there.
         augment._labelled(pack([dataset[i] for i in range(min(batch_size, len(dataset)))]))
         if options.get("generator") is None:  # torch would draw from the global random state at every pass

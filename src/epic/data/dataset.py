@@ -43,6 +43,11 @@ class Dataset:
         rows = matrix(self.y)
         return int(rows.max()) + 1 if self.task == "classes" and rows.shape[1] == 1 else rows.shape[1]
 
+    @property
+    def classes(self) -> int | None:
+        """How many classes there are; None where labels are something else."""
+        return self.outputs if self.task == "classes" else None
+
     def __len__(self) -> int:
         return len(self.graphs)
 

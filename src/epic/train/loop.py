@@ -123,7 +123,7 @@ def train(
     graphs = with_features(dataset.graphs, split.train)
     assert graphs.y is not None
     method = method or Vanilla(options.seed)
-    method.expect(dataset.task, dataset.outputs if dataset.task == "classes" else None)
+    method.expect(dataset.task, dataset.classes)
     parts = {name: graphs.select(getattr(split, name)) for name in ("train", "validation", "test")}
     for name, part in parts.items():
         if len(part) == 0:

@@ -76,7 +76,7 @@ def setup(
         settings["cost"], learned = cost_of(config.cost, training, held, config.seed, costs, device, progress)
     start = time.perf_counter()
     method = kind(**settings)
-    method.expect(dataset.task, dataset.outputs if dataset.task == "classes" else None)
+    method.expect(dataset.task, dataset.classes)
     options: dict[str, Any] = {}
     if kind.learns:
         options = {"progress": progress, **({} if config.fit_epochs is None else {"epochs": config.fit_epochs})}

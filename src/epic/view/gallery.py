@@ -43,14 +43,13 @@ def exhibits(dataset: Dataset, cost: Cost, pairs: int = 12, order: str = "random
     y = matrix(dataset.y)
     comparable = dataset.task != "values" and y.shape[1] == 1
     asked = {"same": -(-pairs // 2), "different": pairs // 2} if comparable else {"random": pairs}
-    classes = dataset.outputs if dataset.task == "classes" else None
     origin = base_seed(seed)
     made = []
     for kind, count in asked.items():
         # More are drawn than taken: partners then come from a larger pool, and few graphs appear twice.
         drawn = draw_pairs(dataset.y, len(dataset), 40 * count, kind, derived(origin, "gallery", kind))
         for i, j in zip(*(d[:count].tolist() for d in drawn), strict=True):
-            path = edit_path(dataset.graphs.graph(i), dataset.graphs.graph(j), cost, order, origin, classes)
+            path = edit_path(dataset.graphs.graph(i), dataset.graphs.graph(j), cost, order, origin, dataset.classes)
             made.append(Exhibit(path, i, j, kind))
     if not made:
         raise InputError(f"{dataset.name} has {len(dataset)} graphs, and no two to make a path between")
