@@ -1,13 +1,17 @@
-"""Graphs to test with, and where real data lies."""
+"""Where real data lies, and both ways of what numba compiles."""
 
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import settings
+
+from epic.fast import compiled
 
 # Tests run side by side, and start processes of their own: more threads would only be in each other's way.
 torch.set_num_threads(1)
@@ -23,3 +27,25 @@ def tu_folder() -> Path:
     if not root or not (Path(root) / "tu").is_dir():
         pytest.skip("set EPIC_DATA to a folder with tu/<NAME>/raw/<NAME>_*.txt to test on real data")
     return Path(root) / "tu"
+
+
+@contextmanager
+def without_numba():
+    """As if it were not installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        for file in ("epic.compiled", "epic.assignment.compiled", "epic.path.compiled"):
+            patch.setitem(sys.modules, file, None)
+        compiled.cache_clear()
+        yield
+    compiled.cache_clear()
+
+
+@pytest.fixture(params=["with numba", "without numba"])
+def both_ways(request):
+    """Runs a test twice."""
+    if request.param == "with numba":
+        pytest.importorskip("numba", reason="needs numba: pip install 'epic-graph[fast]'")
+        yield
+    else:
+        with without_numba():
+            yield

@@ -56,8 +56,10 @@ def test_the_gradient_of_a_plain_sum_counts_edges():
     assert h.grad[:, 0].tolist() == [2.0, 1.0, 0.0]
 
 
-def test_function_transforms():
-    routes = Routes(torch.tensor([[0, 0, 1], [1, 2, 2]]), 3)
+@pytest.mark.usefixtures("both_ways")
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1]])
+def test_function_transforms(order):
+    routes = Routes(torch.tensor([[0, 0, 1], [1, 2, 2]])[:, order], 3)
     h = torch.arange(6.0).reshape(3, 2)
     assert torch.equal(torch.func.grad(lambda t: spread(t, routes).sum())(h)[:, 0], torch.tensor([2.0, 1.0, 0.0]))
     for function in (

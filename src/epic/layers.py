@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -66,7 +67,7 @@ class Encoder(nn.Module):
                 f"{width} {'float' if self.linear is not None else 'integer'} columns"
             )
         if self.linear is not None:
-            return self.linear(value.to(self.linear.weight.dtype))
+            return dense(self.linear, value.to(self.linear.weight.dtype))
         return self.table(torch.minimum(value.long() + self.first, self.last)).sum(1)
 
 
@@ -75,6 +76,19 @@ def gcn_scale(routes: Routes, edge_weight: Tensor | None, like: Tensor) -> Tenso
     if edge_weight is None:
         return (routes.by_end.ptr.diff() + 1).to(like.dtype).rsqrt()[:, None]
     return (collect(edge_weight.to(like.dtype)[:, None], routes.by_end) + 1).rsqrt()
+
+
+def dense(layer: Any, x: Tensor) -> Tensor:
+    """What a ``Linear`` does, without the call around it, which on a small batch takes as long as the product."""
+    return F.linear(x, layer.weight, layer.bias)
+
+
+def normed(norm: Any, x: Tensor) -> Tensor:
+    """What a ``BatchNorm1d`` does, likewise."""
+    if norm.training:
+        return norm(x)
+    moments = norm.running_mean, norm.running_var
+    return torch.batch_norm(x, norm.weight, norm.bias, *moments, False, 0.0, norm.eps, torch.backends.cudnn.enabled)
 
 
 class Layer(nn.Module):
@@ -90,7 +104,7 @@ class Layer(nn.Module):
         if backbone == "gin":
             inner = hidden or width
             self.eps = nn.Parameter(torch.zeros(()))
-            self.update: nn.Module = nn.Sequential(
+            self.update: Any = nn.Sequential(
                 nn.Linear(width, inner), nn.BatchNorm1d(inner), nn.ReLU(inplace=True), nn.Linear(inner, width)
             )
         else:
@@ -107,14 +121,16 @@ class Layer(nn.Module):
     ) -> Tensor:
         """New node vectors; ``scale`` is :func:`gcn_scale`, computed once for all layers."""
         if self.backbone == "gin":
-            return self.norm(self.update((1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight)))
-        h = self.update(h)
+            first, norm, _, second = self.update
+            h = dense(first, (1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight))
+            return normed(self.norm, dense(second, F.relu(normed(norm, h), inplace=True)))
+        h = dense(self.update, h)
         if scale is None:
             scale = gcn_scale(routes, edge_weight, h)
         if self.edges is None or edge_attr is None:
             h = scale * h
-            return self.norm((h + self._gathered(h, routes, None, edge_weight)) * scale)
-        return self.norm((scale * h + self._gathered(h, routes, edge_attr, edge_weight, scale)) * scale)
+            return normed(self.norm, (h + self._gathered(h, routes, None, edge_weight)) * scale)
+        return normed(self.norm, (scale * h + self._gathered(h, routes, edge_attr, edge_weight, scale)) * scale)
 
     def _gathered(
         self,

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
 
 from epic.errors import InputError
+from epic.fast import compiled
 
 
 class Routes:
@@ -59,11 +59,21 @@ class Groups:
     """
 
     def __init__(self, index: Tensor, count: int) -> None:
+        self.index = index
+        self.order: Tensor | None = None
+        sort, array = compiled("compiled", "sort_groups"), _array(index)
+        if sort is not None and array is not None:
+            ptr, order = np.empty(count + 1, np.int64), np.empty(array.size, np.int64)
+            state = sort(array, ptr, order)
+            if state >= 0:
+                self.ptr = torch.from_numpy(ptr)
+                self.order = torch.from_numpy(order) if state == 0 else None
+                return
         sizes = torch.bincount(index, minlength=count)
         if sizes.numel() > count:
             raise InputError(f"an edge names node {sizes.numel() - 1}, but there are {count}: node numbers begin at 0")
-        self.index = index
-        self.order = None if bool((index[1:] >= index[:-1]).all()) else _order(index, count)
+        if not bool((index[1:] >= index[:-1]).all()):
+            self.order = _order(index, count)
         self.ptr = index.new_zeros(count + 1, dtype=torch.long)
         self.ptr[1:] = sizes.cumsum(0)
 
@@ -156,10 +166,23 @@ def _bag(rows: Tensor, index: Tensor, ptr: Tensor) -> Tensor:
     """Sums of ``rows[index[ptr[g] : ptr[g + 1]]]``, one for each g."""
     if rows.shape[0] == 0:
         return rows.new_zeros(ptr.numel() - 1, rows.shape[1])
-    return F.embedding_bag(index, rows.contiguous(), ptr, mode="sum", include_last_offset=True)
+    # torch's own function: what F.embedding_bag does around it takes as long again on a small batch
+    add_up, last_offset = 0, True
+    return torch.embedding_bag(rows.contiguous(), index, ptr, False, add_up, False, None, last_offset)[0]
+
+
+def _array(index: Tensor) -> np.ndarray | None:
+    """Plain memory, if that is where the numbers are: on a device, or inside function transforms, it is not."""
+    if index.device.type != "cpu" or index.dtype != torch.long:
+        return None
+    try:
+        return np.ascontiguousarray(index.numpy())
+    except RuntimeError:
+        return None
 
 
 def _order(index: Tensor, count: int) -> Tensor:
-    if index.device.type == "cpu" and count <= 2**16:  # 16 bits: numpy counts instead of comparing
-        return torch.from_numpy(np.argsort(index.numpy().astype(np.uint16), kind="stable"))
+    array = _array(index)
+    if array is not None and count <= 2**16:  # 16 bits: numpy counts instead of comparing
+        return torch.from_numpy(np.argsort(array.astype(np.uint16), kind="stable"))
     return torch.argsort(index, stable=True)

@@ -14,9 +14,13 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, overload
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
+
+from epic.fast import compiled
+from epic.ragged import owners
 
 _EMPTY = Batch(_base_cls=Data)  # to copy: to find out what class it is takes PyG ten times longer
 Graphs = Any  # a Pack, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
@@ -110,6 +114,8 @@ class Pack:
 
     @cached_property
     def graph_of_node(self) -> Tensor:
+        if self.ptr.device.type == "cpu":
+            return torch.from_numpy(owners(self.ptr.numpy()))  # a third of torch's time
         return torch.repeat_interleave(torch.arange(len(self), device=self.ptr.device), self.sizes)
 
     def degree(self, end: int = 0) -> Tensor:
@@ -128,19 +134,32 @@ class Pack:
 
     def select(self, index: Tensor) -> Pack:
         """Gather the graphs ``index``, in that order; a graph may be named many times."""
-        size, edges = self.sizes[index], self.edge_ptr.diff()[index]
-        ptr, edge_ptr = offsets(size), offsets(edges)
-        nodes_at = ranges(self.ptr[index], size)
-        edges_at = ranges(self.edge_ptr[index], edges)
-        shift = torch.repeat_interleave(ptr[:-1] - self.ptr[index], edges)
+        gather = compiled("compiled", "gather")
+        if gather is None or self.ptr.device.type != "cpu":
+            ptr, edge_ptr, nodes_at, edges_at, ends = self._gathered(index)
+        else:
+            arrays = (
+                np.ascontiguousarray(t.numpy(), dtype=np.int64)
+                for t in (index, self.ptr, self.edge_ptr, self.edge_index)
+            )
+            ptr, edge_ptr, nodes_at, edges_at, ends = map(torch.from_numpy, gather(*arrays))
         return Pack(
             ptr,
             edge_ptr,
-            self.edge_index.index_select(1, edges_at) + shift,
+            ends,
             {k: v.index_select(0, nodes_at) for k, v in self.node.items()},
             {k: v.index_select(0, edges_at) for k, v in self.edge.items()},
             None if self.y is None else self.y[index],
         )
+
+    def _gathered(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """What :func:`epic.compiled.gather` gives, on any device."""
+        size, edges = self.sizes[index], self.edge_ptr.diff()[index]
+        ptr, edge_ptr = offsets(size), offsets(edges)
+        edges_at = ranges(self.edge_ptr[index], edges)
+        shift = torch.repeat_interleave(ptr[:-1] - self.ptr[index], edges)
+        ends = self.edge_index.index_select(1, edges_at) + shift
+        return ptr, edge_ptr, ranges(self.ptr[index], size), edges_at, ends
 
     def only(self, other: Pack) -> Pack:
         """Drop node and edge attributes that ``other`` lacks or holds in another width."""

@@ -31,6 +31,6 @@ def digest(*tensors: Tensor | None) -> str:
     state = hashlib.blake2b(digest_size=16)
     for tensor in tensors:
         if tensor is not None:
-            state.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+            state.update(tensor.detach().cpu().contiguous().numpy().data)
         state.update(b"|")
     return state.hexdigest()

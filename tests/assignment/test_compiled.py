@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from epic.assignment import exact
+from epic.cost import base
+from epic.cost.euclidean import one_to_one, swaps
+from epic.ragged import offsets
 
 compiled = pytest.importorskip("epic.assignment.compiled", reason="needs numba: pip install 'epic-graph[fast]'")
 
@@ -55,19 +59,35 @@ def test_the_largest_numbers_that_are_taken_do_not_overflow():
     assert ours.tolist() == theirs.tolist()
 
 
-def test_it_is_used_where_it_is_there():
-    assert exact.compiled("solve") is compiled.solve
+@given(sizes, st.integers(0, 2**31))
+def test_links_are_those_of_whole_arrays(shapes, seed):
+    rng = np.random.default_rng(seed)
+    rows, columns = np.array(shapes).T
+    first = [rng.integers(0, 50, len(shapes)) for _ in range(2)]
+    partner = np.full(rows.sum(), -1)
+    for start, n, m in zip(offsets(rows), rows, columns, strict=False):
+        few = rng.integers(0, min(n, m) + 1)
+        partner[start + rng.permutation(n)[:few]] = rng.permutation(m)[:few]
+    given = [partner.copy(), partner.copy()]
+    filled = [[np.full(size.sum(), -7) for size in (rows, columns, columns)] for _ in range(2)]
+    for way, one, rest in zip((compiled.link, base._link), given, filled, strict=True):
+        way(one, offsets(rows), offsets(columns), *first, *rest)
+    for one, other in zip([given[0], *filled[0]], [given[1], *filled[1]], strict=True):
+        assert one.tolist() == other.tolist()
 
 
-def test_without_a_folder_to_keep_it_in_it_is_compiled_anew(monkeypatch):
-    tried = []
-
-    def njit(signatures, cache=False, **options):
-        tried.append(cache)
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return lambda function: function
-
-    monkeypatch.setattr(compiled, "njit", njit)
-    assert compiled.fast("void()")(len) is len
-    assert tried == [True, False]
+@pytest.mark.parametrize("precision", [torch.float, torch.double])
+def test_prices_of_swaps_are_those_of_gathered_vectors(precision):
+    generator = torch.Generator().manual_seed(0)
+    h, k = (torch.randn(n, 37, generator=generator, dtype=precision) for n in (9, 7))
+    k[2] = h[3]
+    u, v = torch.tensor([0, 3, 8, 3]), torch.tensor([6, 2, 2, 0])
+    nothing = torch.zeros(0)
+    a, b = (base.NodeCosts(t, nothing, nothing, nothing) for t in (h, k))
+    found = swaps(a, b, u, v)
+    assert torch.equal(found, one_to_one(h[u], k[v]))
+    assert found[1] == 0
+    h.requires_grad_()
+    swaps(a, b, u, v).sum().backward()
+    assert h.grad is not None
+    assert h.grad[0].norm() == pytest.approx(1, abs=1e-5)

@@ -1,5 +1,3 @@
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -8,7 +6,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from epic import InputError
-from epic.assignment import assign, assign_batch, exact
+from epic.assignment import assign, assign_batch
+from epic.fast import compiled
+from tests.conftest import without_numba
 
 
 def full_problem(S: np.ndarray, d: np.ndarray, i: np.ndarray) -> float:
@@ -59,16 +59,7 @@ def test_gradient_is_that_of_the_minimum():
     assert torch.autograd.gradcheck(lambda *c: assign(*c).distance, (S, d, i))
 
 
-@pytest.fixture(params=["with numba", "with scipy"])
-def solver(request, monkeypatch):
-    """Both ways to solve."""
-    if request.param == "with numba":
-        pytest.importorskip("numba", reason="needs numba: pip install 'epic-graph[fast]'")
-    else:
-        monkeypatch.setattr(exact, "compiled", lambda name: None)
-
-
-@pytest.mark.usefixtures("solver")
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("bad", [torch.nan, -torch.inf, -1e305])
 def test_costs_that_are_not_numbers_are_refused(bad):
     S = torch.ones(3, 2, 2, dtype=torch.double)
@@ -77,14 +68,14 @@ def test_costs_that_are_not_numbers_are_refused(bad):
         assign_batch(S, torch.ones(3, 2), torch.ones(3, 2))
 
 
-@pytest.mark.usefixtures("solver")
+@pytest.mark.usefixtures("both_ways")
 def test_infinity_forbids_a_substitution():
     S = torch.tensor([[torch.inf, 0.5], [torch.inf, torch.inf]])
     found = assign(S, torch.ones(2), torch.ones(2))
     assert (found.match.tolist(), float(found.distance)) == ([1, -1], 2.5)
 
 
-@pytest.mark.usefixtures("solver")
+@pytest.mark.usefixtures("both_ways")
 def test_other_types_and_no_pairs():
     S = torch.tensor([[0.25, 4.0], [4.0, 0.5]])
     for kind in (torch.half, torch.float, torch.double):
@@ -98,11 +89,7 @@ def test_sizes_beyond_the_costs_are_refused():
         assign_batch(torch.ones(1, 2, 2), torch.ones(1, 2), torch.ones(1, 2), torch.tensor([2]), torch.tensor([9]))
 
 
-def test_without_numba_scipy_solves(monkeypatch):
-    monkeypatch.setitem(sys.modules, "epic.assignment.compiled", None)
-    exact.compiled.cache_clear()
-    try:
-        assert exact.compiled("solve") is None
+def test_without_numba_scipy_solves():
+    with without_numba():
+        assert compiled("assignment.compiled", "solve") is None
         assert assign(torch.tensor([[0.1, 5.0]]), torch.ones(1), torch.ones(2)).match.tolist() == [0]
-    finally:
-        exact.compiled.cache_clear()

@@ -7,9 +7,9 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.transforms import OneHotDegree
 
 from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost
-from epic.augment.epic import draw_steps, keep_a_node
 from epic.data import lollipop
 from epic.packing import pack
+from epic.path.halfway import draw_steps, keep_a_node
 from tests.augment.tester import MethodTester
 from tests.graphs import random_graph
 from tests.path.reference import edges_of

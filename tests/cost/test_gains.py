@@ -24,12 +24,8 @@ def costs():
 
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.float64])
-@pytest.mark.parametrize("with_numba", [True, False])
-def test_stacked_blocks_are_the_single_ones(monkeypatch, with_numba, precision):
-    if with_numba:
-        pytest.importorskip("numba", reason="needs numba: pip install 'epic-graph[fast]'")
-    else:
-        monkeypatch.setattr(euclidean, "compiled", lambda name: None)
+@pytest.mark.usefixtures("both_ways")
+def test_stacked_blocks_are_the_single_ones(precision):
     for cost, graphs in costs():
         nodes = cost.measure(pack(graphs))
         if precision == torch.float32:

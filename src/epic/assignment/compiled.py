@@ -7,34 +7,13 @@ columns are looked at in every step, the scanned ones behind infinity, which the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-from numba import njit
 
 from epic.assignment.exact import LOWEST
+from epic.fast import FIELD, INTEGERS, VALUES, fast
 
 STEP = 16
 """Rows of costs are filled up to multiples of this: the compiler does so many columns in a turn, the rest singly."""
-
-INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
-
-
-def fast(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile for both precisions now, in a fixed order: several processes may fill the cache on disk at once, and
-    numba names what it keeps there by the order in which it comes.
-    """
-
-    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        signatures = list(dict.fromkeys(signature.format(bits=bits) for bits in (32, 64)))
-        how = {"nogil": True, "error_model": "numpy", **options}
-        try:
-            return njit(signatures, cache=True, **how)(function)
-        except RuntimeError:  # no folder to keep it in
-            return njit(signatures, **how)(function)
-
-    return compiled
 
 
 @fast("Tuple((float64, int64, boolean))(float64[::1], int64[::1])", fastmath={"nnan", "nsz"})
@@ -181,3 +160,40 @@ def gains_of_squares(
             line, price = field[top[p] + i], lost[u[p] + i]
             for j in range(columns[p]):
                 line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
+
+
+@fast(f"{FIELD}({FIELD}, {FIELD}, {INTEGERS}, {INTEGERS})")
+def squared_differences(h: np.ndarray, k: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """``(h[u] - k[v]) ** 2``, without the rows in between."""
+    out = np.empty((u.size, h.shape[1]), h.dtype)
+    for p in range(u.size):
+        source, target, line = h[u[p]], k[v[p]], out[p]
+        for d in range(line.size):
+            gap = source[d] - target[d]
+            line[d] = gap * gap
+    return out
+
+
+@fast(f"void({', '.join(8 * [INTEGERS])})")
+def link(
+    partner: np.ndarray,
+    source_ptr: np.ndarray,
+    target_ptr: np.ndarray,
+    first_source: np.ndarray,
+    first_target: np.ndarray,
+    source: np.ndarray,
+    target: np.ndarray,
+    origin: np.ndarray,
+) -> None:
+    """Turn columns into places along all targets, and fill in the rest of :class:`epic.cost.base.Matches`: the nodes of
+    each graph, which begin at ``first_source`` and ``first_target``, and where each target node comes from.
+    """
+    for p in range(source_ptr.size - 1):
+        s0, t0 = source_ptr[p], target_ptr[p]
+        for t in range(t0, target_ptr[p + 1]):
+            target[t], origin[t] = first_target[p] + t - t0, -1
+        for s in range(s0, source_ptr[p + 1]):
+            source[s] = first_source[p] + s - s0
+            if partner[s] >= 0:
+                partner[s] += t0
+                origin[partner[s]] = s

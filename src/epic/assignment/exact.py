@@ -6,11 +6,7 @@ i[v]``, so only the gain ``S[u, v] - d[u] - i[v]`` of a substitution matters, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from epic.errors import InputError
+from epic.fast import compiled
 from epic.ragged import ranges
 
 LOWEST = -1e300
@@ -88,7 +85,7 @@ def match_blocks(
     if field.dtype not in (np.float32, np.float64):
         field = field.astype(np.float64)
     partner = np.full(int(rows.sum()), -1, dtype=np.int64)
-    solve = compiled("solve") or solve_each
+    solve = compiled("assignment.compiled", "solve") or solve_each
     top, left, rows, columns = (np.ascontiguousarray(a, dtype=np.int64) for a in (top, left, rows, columns))
     bad = solve(np.ascontiguousarray(field), top, left, rows, columns, partner)
     if bad >= 0:
@@ -111,16 +108,6 @@ def solve_each(
         partner[first : first + n][u] = np.where(gain[u, v] <= 0.0, v, -1)
         first += n
     return -1
-
-
-@cache
-def compiled(name: str) -> Callable[..., Any] | None:
-    """A function of :mod:`epic.assignment.compiled`; None where numba is not installed (extra ``fast``)."""
-    try:
-        module = import_module("epic.assignment.compiled")
-    except ImportError:
-        return None
-    return getattr(module, name)
 
 
 def matched_distance(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -21,13 +19,10 @@ from epic.cost.learned import LearnedCost
 from epic.errors import InputError, choose
 from epic.files import read_tensors, write_tensors
 from epic.pack import Pack, matrix
-from epic.partners import chances
-from epic.path.closed_form import intermediate
 from epic.path.edit_path import EditPath, edit_path
+from epic.path.halfway import halfway
 from epic.path.labels import mix
-from epic.path.operations import Operations
-from epic.path.orders import ORDERS, ranks
-from epic.ragged import counts, lengths
+from epic.path.orders import ORDERS
 from epic.randomness import Seed
 
 
@@ -113,24 +108,10 @@ class EPIC(Method):
         used, where = torch.cat([i, j]).unique(return_inverse=True)
         nodes = self.cost.nodes(graphs.select(used)).to(graphs.ptr.device)
         matches = self.cost.match(nodes, nodes, *where.chunk(2))
-        ops = Operations.of(matches, self.cost.price(nodes, nodes, matches))
-        # From here on nodes are counted in the whole pack, not among the used graphs.
-        back = (graphs.ptr[used] - nodes.ptr[:-1])[where].cpu().numpy()
-        matches = matches.shifted(*np.split(back, 2))
-        rank, reasons = ranks(self.order, ops, graphs, i, j, generator)
-        failed = sum(r is not None for r in reasons)
-        if failed:
-            warnings.warn(
-                f"order={self.order!r} could not be had for {failed} of {len(reasons)} pairs (for instance: "
-                f"{next(r for r in reasons if r)}); these are in random order",
-                stacklevel=3,
-            )
-        done = rank < draw_steps(ops, generator)[ops.pair]
-        done = keep_a_node(ops, done)
-        made = intermediate(graphs, i, j, matches, *ops.marks(done, matches)).graphs
+        prices = self.cost.price(nodes, nodes, matches)
+        made, share = halfway(graphs, i, j, matches, prices, self.order, generator)
         assert graphs.y is not None
-        share = torch.from_numpy(ops.fraction(done)).to(graphs.y.device)
-        return replace(made, y=mix(graphs.y[i], graphs.y[j], share))
+        return replace(made, y=mix(graphs.y[i], graphs.y[j], torch.from_numpy(share).to(graphs.y.device)))
 
     def _marked(self, graphs: Pack, new: Tensor) -> Pack:
         """Append the indicator feature, if wanted."""
@@ -168,22 +149,3 @@ class EPIC(Method):
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} does not hold a complete augmenter ({error}): save it again") from error
         return augmenter
-
-
-def draw_steps(ops: Operations, generator: torch.Generator) -> np.ndarray:
-    """How many operations to do in each pair: 1 to n - 1, all alike, so that neither end comes out (0 or 1 of 1)."""
-    n = lengths(ops.ptr)
-    chance = chances(n.size, generator).numpy()
-    return np.where(n > 1, 1 + (chance * (n - 1)).astype(np.int64), (chance * (n + 1)).astype(np.int64))
-
-
-def keep_a_node(ops: Operations, done: np.ndarray) -> np.ndarray:
-    """Undo one deletion where a graph would otherwise lose its last node."""
-    alive = np.where(done, ops.target >= 0, ops.source >= 0)
-    empty = counts(alive, ops.ptr) == 0
-    if not empty.any():
-        return done
-    undo = np.flatnonzero(empty[ops.pair] & done)
-    done = done.copy()
-    done[undo[np.unique(ops.pair[undo], return_index=True)[1]]] = False
-    return done

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from epic.cost.distances import CELLS, Neighbors, distance_matrix, nearest
 from epic.cost.explain import Explanation, explain
 from epic.cost.gains import Gains
 from epic.errors import InputError, choose
+from epic.fast import compiled
 from epic.files import read_tensors, write_tensors
 from epic.pack import Graphs, Pack
 from epic.packing import check_same_features, pack
@@ -103,14 +104,6 @@ class Matches:
     partner: np.ndarray
     origin: np.ndarray
 
-    def shifted(self, source: np.ndarray, target: np.ndarray) -> Matches:
-        """The same with nodes counted elsewhere: a number is added to all nodes of each source and target graph."""
-        return replace(
-            self,
-            source=self.source + source.repeat(lengths(self.source_ptr)),
-            target=self.target + target.repeat(lengths(self.target_ptr)),
-        )
-
 
 @dataclass(frozen=True)
 class Prices:
@@ -130,6 +123,11 @@ class Prices:
         for value, ptr in ((self.source, self.source_ptr), (self.target, self.target_ptr)):
             total = total.index_add(0, torch.from_numpy(owners(ptr)).to(value.device), value)
         return total
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both sides in float64, to sum over paths."""
+        source, target = (t.detach().cpu().numpy().astype(np.float64) for t in (self.source, self.target))
+        return source, target
 
 
 class Cost(ABC):
@@ -177,9 +175,10 @@ class Cost(ABC):
         Where a distance is asked for, the vectors come on the CPU in float64.
         """
 
-    def paired(self, source: Tensor, target: Tensor) -> Tensor:
-        """Prices ``[...]`` of turning ``source[..., :]`` into ``target[..., :]``, one to one."""
-        return self.substitution(source[..., None, :], target[..., None, :])[..., 0, 0]
+    def swaps(self, a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
+        """Prices of turning the nodes ``u`` of ``a`` into the nodes ``v`` of ``b``, one to one."""
+        source, target = a.embedding.index_select(0, u), b.embedding.index_select(0, v)
+        return self.substitution(source[:, None, :], target[:, None, :])[:, 0, 0]
 
     @torch.no_grad()
     def distance(self, source: Graphs, target: Graphs) -> float:
@@ -288,13 +287,11 @@ class Cost(ABC):
             n, m, top = rows[p0:p1], columns[p0:p1], source_ptr[p0:p1] - source_ptr[p0]
             field = gain.stacked(ptr_a[first[p0:p1]], n, ptr_b[second[p0:p1]], m)
             partner[source_ptr[p0] : source_ptr[p1]] = match_blocks(field, top, np.zeros_like(top), n, m, p0)
-        swapped = (partner >= 0).nonzero()[0]
-        partner[swapped] += target_ptr[:-1].repeat(rows)[swapped]
-        origin = np.full(target_ptr[-1], -1)
-        origin[partner[swapped]] = swapped
-        return Matches(
-            ranges(ptr_a[first], rows), ranges(ptr_b[second], columns), source_ptr, target_ptr, partner, origin
+        source, target, origin = (np.empty(n, dtype=np.int64) for n in (partner.size, target_ptr[-1], target_ptr[-1]))
+        (compiled("assignment.compiled", "link") or _link)(
+            partner, source_ptr, target_ptr, ptr_a[first], ptr_b[second], source, target, origin
         )
+        return Matches(source, target, source_ptr, target_ptr, partner, origin)
 
     def price(self, a: NodeCosts, b: NodeCosts, m: Matches) -> Prices:
         """What given assignments cost, node by node; differentiable.
@@ -306,7 +303,7 @@ class Cost(ABC):
         swapped = (m.partner >= 0).nonzero()[0]
         pairs = (swapped, m.source[swapped], m.target[m.partner[swapped]], m.source, m.target, m.origin < 0)
         at, u, v, source_at, target_at, new = (torch.from_numpy(t).to(device) for t in pairs)
-        swap = self.paired(a.embedding.index_select(0, u), b.embedding.index_select(0, v))
+        swap = self.swaps(a, b, u, v)
         source = a.deletion.index_select(0, source_at).index_copy(0, at, swap.to(a.deletion.dtype))
         target = b.insertion.index_select(0, target_at) * new
         return Prices(source, target, m.source_ptr, m.target_ptr)
@@ -367,6 +364,25 @@ def _runs(rows: np.ndarray, columns: np.ndarray) -> Iterator[tuple[int, int]]:
         stop = start + max(1, int(np.searchsorted(area, CELLS, side="right")))
         yield start, stop
         start = stop
+
+
+def _link(
+    partner: np.ndarray,
+    source_ptr: np.ndarray,
+    target_ptr: np.ndarray,
+    first_source: np.ndarray,
+    first_target: np.ndarray,
+    source: np.ndarray,
+    target: np.ndarray,
+    origin: np.ndarray,
+) -> None:
+    """What :func:`epic.assignment.compiled.link` does, on whole arrays."""
+    rows, columns = lengths(source_ptr), lengths(target_ptr)
+    source[:], target[:] = ranges(first_source, rows), ranges(first_target, columns)
+    swapped = (partner >= 0).nonzero()[0]
+    partner[swapped] += target_ptr[:-1].repeat(rows)[swapped]
+    origin[:] = -1
+    origin[partner[swapped]] = swapped
 
 
 def _inside(block: PairCosts) -> Tensor:

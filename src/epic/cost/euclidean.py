@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import torch
 from torch import Tensor
 
-from epic.assignment.exact import compiled
 from epic.cost.gains import Gains
+from epic.fast import compiled
 from epic.ragged import offsets
 
 if TYPE_CHECKING:
@@ -33,6 +34,16 @@ def between(source: Tensor, target: Tensor) -> Tensor:
 def one_to_one(source: Tensor, target: Tensor) -> Tensor:
     """Distances ``[...]`` of vectors side by side."""
     return _root((source - target).square().sum(-1))
+
+
+def swaps(a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
+    """Distances of the nodes ``u`` of ``a`` to the nodes ``v`` of ``b``, one to one."""
+    h, k = a.embedding, b.embedding
+    squared = compiled("assignment.compiled", "squared_differences")
+    plain = h.dtype == k.dtype and h.dtype in (torch.float, torch.double) and h.is_contiguous() and k.is_contiguous()
+    if squared is None or not plain or h.device.type != "cpu" or h.requires_grad or k.requires_grad:
+        return one_to_one(h.index_select(0, u), k.index_select(0, v))
+    return _root(torch.from_numpy(squared(h.numpy(), k.numpy(), u.numpy(), v.numpy())).sum(-1))
 
 
 def _root(square: Tensor) -> Tensor:
@@ -66,7 +77,7 @@ class EuclideanGains(Gains):
         return block
 
     def stacked(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
-        finish = compiled("gains_of_squares")
+        finish = compiled("assignment.compiled", "gains_of_squares")
         types = {array.dtype for array in (self.left, self.lost, self.won)}
         if finish is None or types not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
             return super().stacked(u, n, v, m)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from epic.cost.base import Cost, NodeCosts
-from epic.cost.euclidean import EuclideanGains, between, one_to_one
+from epic.cost.euclidean import EuclideanGains, between, swaps
 from epic.cost.gains import Gains
 from epic.errors import InputError
 from epic.pack import Pack, matrix
@@ -61,7 +61,7 @@ class FeatureCost(Cost):
     def gains(self, a: NodeCosts, b: NodeCosts) -> Gains:
         return EuclideanGains(a, b) if a.embedding.is_floating_point() else super().gains(a, b)
 
-    def paired(self, source: Tensor, target: Tensor) -> Tensor:
-        if source.is_floating_point():
-            return one_to_one(source, target)
-        return (2.0 * (source != target).sum(-1)).sqrt()
+    def swaps(self, a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
+        if a.embedding.is_floating_point():
+            return swaps(a, b, u, v)
+        return (2.0 * (a.embedding.index_select(0, u) != b.embedding.index_select(0, v)).sum(-1)).sqrt()

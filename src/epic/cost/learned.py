@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from epic.cost.base import Cost, NodeCosts
-from epic.cost.euclidean import EuclideanGains, between, one_to_one
+from epic.cost.euclidean import EuclideanGains, between, swaps
 from epic.cost.gains import Gains
 from epic.cost.learning import Epoch, Learning, learn
 from epic.cost.network import CostNetwork
@@ -109,8 +109,8 @@ class LearnedCost(Cost):
     def gains(self, a: NodeCosts, b: NodeCosts) -> Gains:
         return EuclideanGains(a, b)
 
-    def paired(self, source: Tensor, target: Tensor) -> Tensor:
-        return one_to_one(source, target)
+    def swaps(self, a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
+        return swaps(a, b, u, v)
 
     def to(self, device: torch.device | str) -> LearnedCost:
         self.network.to(device)

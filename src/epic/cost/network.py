@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from epic.errors import InputError, choose
-from epic.layers import BACKBONES, Columns, Encoder, Layer, gcn_scale
+from epic.layers import BACKBONES, Columns, Encoder, Layer, dense, gcn_scale
 from epic.messages import Routes
 from epic.pack import Pack
 
@@ -50,4 +50,6 @@ class CostNetwork(nn.Module):
             h = F.relu(layer(h, routes, edge_attr, None, scale), inplace=True)
             outputs.append(h)
         embedding = torch.cat(outputs, dim=1)
-        return embedding, F.softplus(self.price(embedding)).squeeze(1) + self.floor
+        first, _, second = self.price
+        price = dense(second, F.relu(dense(first, embedding), inplace=True))
+        return embedding, F.softplus(price).squeeze(1) + self.floor

@@ -75,24 +75,29 @@ def intermediate(
     keep_s, keep_t = stays.nonzero()[0], done_target.nonzero()[0]
     slot_s, slot_t = place_s[keep_s], place_t[keep_t]
     node_at, source_node, target_node = np.empty((3, ptr[-1]), dtype=np.int64)
-    node_at[slot_s], node_at[slot_t] = matches.source[keep_s], matches.target[keep_t]
+    for slot, keep, index, start in ((slot_s, keep_s, i, matches.source_ptr), (slot_t, keep_t, j, matches.target_ptr)):
+        node_at[slot] = keep + (node_ptr[index.cpu().numpy()] - start[:-1]).repeat(lengths(start))[keep]
     source_node[slot_s], source_node[slot_t] = keep_s, matches.origin[keep_t]
     target_node[slot_s], target_node[slot_t] = -1, keep_t
 
+    return Intermediate(taken(graphs, ptr, edges, ends, node_at, edge_at), source_node, target_node)
+
+
+def taken(
+    graphs: Pack, ptr: np.ndarray, edge_ptr: np.ndarray, ends: np.ndarray, node_at: np.ndarray, edge_at: np.ndarray
+) -> Pack:
+    """New graphs whose nodes and edges have the attributes of those at ``node_at`` and ``edge_at`` in ``graphs``."""
     device = graphs.ptr.device
-
-    def there(array: np.ndarray) -> Tensor:
-        return torch.from_numpy(array).to(device)
-
-    node_from, edge_from = there(node_at), there(edge_at)
-    made = Pack(
-        there(ptr),
-        there(edges),
-        there(ends),
+    nodes, edges, to, node_from, edge_from = (
+        torch.from_numpy(array).to(device) for array in (ptr, edge_ptr, ends, node_at, edge_at)
+    )
+    return Pack(
+        nodes,
+        edges,
+        to,
         {k: v.index_select(0, node_from) for k, v in graphs.node.items()},
         {k: v.index_select(0, edge_from) for k, v in graphs.edge.items()},
     )
-    return Intermediate(made, source_node, target_node)
 
 
 def _place(kept: np.ndarray, first: np.ndarray, ptr: np.ndarray) -> np.ndarray:

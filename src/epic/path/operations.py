@@ -29,7 +29,7 @@ class Operations:
         inserted, inserts = new.nonzero()[0], counts(new, m.target_ptr)
         nodes = lengths(m.source_ptr)
         order = merge(nodes, inserts)
-        lost, won = (p.detach().cpu().numpy().astype(np.float64) for p in (prices.source, prices.target))
+        lost, won = prices.arrays()
         return Operations(
             np.concatenate([np.arange(m.source.size), np.full_like(inserted, -1)])[order],
             np.concatenate([m.partner, inserted])[order],

@@ -1,0 +1,83 @@
+"""What is done to packed graphs at every training step, in one compiled run through memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from epic.fast import INTEGERS, fast
+
+PAIRS = "int64[:, ::1]"
+
+
+@fast(f"boolean({PAIRS}, {INTEGERS}, {INTEGERS})")
+def edge_offsets(edge_index: np.ndarray, ptr: np.ndarray, edge_ptr: np.ndarray) -> bool:
+    """Fill ``edge_ptr`` with the offsets of each graph's edges, where its nodes have the offsets ``ptr``.
+
+    Gives False, and leaves nonsense, where an edge joins two graphs, names no node, or follows one of a later graph.
+    """
+    graph = 0
+    edge_ptr[0] = 0
+    for e in range(edge_index.shape[1]):
+        start, end = edge_index[0, e], edge_index[1, e]
+        while graph < ptr.size - 1 and start >= ptr[graph + 1]:
+            graph += 1
+            edge_ptr[graph] = e
+        if graph == ptr.size - 1 or not (ptr[graph] <= start and ptr[graph] <= end < ptr[graph + 1]):
+            return False
+    edge_ptr[graph + 1 :] = edge_index.shape[1]
+    return True
+
+
+@fast(f"Tuple(({', '.join(4 * [INTEGERS])}, {PAIRS}))({', '.join(3 * [INTEGERS])}, {PAIRS})")
+def gather(
+    index: np.ndarray, ptr: np.ndarray, edge_ptr: np.ndarray, edge_index: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The graphs ``index`` laid end to end: offsets of their nodes and edges, which old node and which old edge each
+    one is, and the ends of the edges.
+    """
+    count = index.size
+    new_ptr, new_edge_ptr = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
+    for k in range(count):
+        if not 0 <= index[k] < ptr.size - 1:
+            raise IndexError("there is no graph of that number")
+        new_ptr[k + 1] = new_ptr[k] + ptr[index[k] + 1] - ptr[index[k]]
+        new_edge_ptr[k + 1] = new_edge_ptr[k] + edge_ptr[index[k] + 1] - edge_ptr[index[k]]
+    nodes_at, edges_at = np.empty(new_ptr[-1], np.int64), np.empty(new_edge_ptr[-1], np.int64)
+    ends = np.empty((2, new_edge_ptr[-1]), np.int64)
+    for k in range(count):
+        first, begin, shift = ptr[index[k]], new_ptr[k], new_ptr[k] - ptr[index[k]]
+        for n in range(new_ptr[k + 1] - begin):
+            nodes_at[begin + n] = first + n
+        first, begin = edge_ptr[index[k]], new_edge_ptr[k]
+        for n in range(new_edge_ptr[k + 1] - begin):
+            edges_at[begin + n] = first + n
+            ends[0, begin + n] = edge_index[0, first + n] + shift
+            ends[1, begin + n] = edge_index[1, first + n] + shift
+    return new_ptr, new_edge_ptr, nodes_at, edges_at, ends
+
+
+@fast(f"int64({INTEGERS}, {INTEGERS}, {INTEGERS})")
+def sort_groups(index: np.ndarray, ptr: np.ndarray, order: np.ndarray) -> int:
+    """Fill ``ptr`` with the offsets of the groups that ``index`` puts elements in, and ``order`` with what sorts them.
+
+    Gives 1 where they are sorted already, and leaves ``order`` as it is; -1 where there is no such group.
+    """
+    groups, sorted_already = ptr.size - 1, True
+    ptr[:] = 0
+    before = 0
+    for e in range(index.size):
+        group = index[e]
+        if not 0 <= group < groups:
+            return -1
+        sorted_already = sorted_already and group >= before
+        before = group
+        ptr[group + 1] += 1
+    for g in range(groups):
+        ptr[g + 1] += ptr[g]
+    if sorted_already:
+        return 1
+    place = ptr.copy()
+    for e in range(index.size):
+        order[place[index[e]]] = e
+        place[index[e]] += 1
+    return 0

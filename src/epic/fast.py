@@ -1,0 +1,41 @@
+"""Inner loops compiled by numba, where it is installed (extra ``fast``).
+
+They live in files named ``compiled.py``. Each has a slower form in numpy or torch with the same answers to the last
+bit, so that results do not depend on whether numba is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
+
+
+@cache
+def compiled(file: str, name: str) -> Callable[..., Any] | None:
+    """The function ``name`` of a module below ``epic``; None where numba is not installed."""
+    try:
+        module = import_module(f"epic.{file}")
+    except ImportError:
+        return None
+    return getattr(module, name)
+
+
+def fast(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile for both precisions now, in a fixed order: several processes may fill the cache on disk at once, and
+    numba names what it keeps there by the order in which it comes.
+    """
+    from numba import njit
+
+    def made(function: Callable[..., Any]) -> Callable[..., Any]:
+        signatures = list(dict.fromkeys(signature.format(bits=bits) for bits in (32, 64)))
+        how = {"nogil": True, "error_model": "numpy", **options}
+        try:
+            return njit(signatures, cache=True, **how)(function)
+        except RuntimeError:  # no folder to keep it in
+            return njit(signatures, **how)(function)
+
+    return made
