@@ -43,16 +43,17 @@ def distance_run(
     grid: Sequence[int] = GRID,
     weights: str = "uniform",
     learning: Mapping[str, Any] | None = None,
+    network: Mapping[str, Any] | None = None,
     ready: Cost | None = None,
     progress: bool = False,
 ) -> dict[str, Any]:
     """One run as a record that JSON can hold: a function of its arguments and the data, the seconds apart.
 
     ``data`` is the dataset itself or the folder to look for it in. Learning sees the training graphs; the validation
-    graphs choose its epoch, and k from ``grid`` (an empty one leaves out k nearest neighbours). ``learning`` are
-    options of :meth:`epic.LearnedCost.fit`. ``ready`` is a cost learned before with the same dataset, split and seed,
-    to be used instead. Accuracies are in percent of the test graphs; ``majority_accuracy`` is that of always naming the
-    most frequent training class.
+    graphs choose its epoch, and k from ``grid`` (an empty one leaves out k nearest neighbours). ``network`` are options
+    of :class:`epic.LearnedCost`, ``learning`` of its ``fit``. ``ready`` is a cost learned before with the same dataset,
+    split and seed, to be used instead. Accuracies are in percent of the test graphs; ``majority_accuracy`` is that of
+    always naming the most frequent training class.
     """
     choose(cost, COSTS, "cost")
     dataset = data if isinstance(data, Dataset) else load(dataset_name, data, progress=progress)
@@ -61,7 +62,8 @@ def distance_run(
     assert test.y is not None
     classes, truth = int(train.y.max()) + 1, test.y.numpy()
     begin = time.perf_counter()
-    prices = ready or _cost(cost, train, validation, seed, progress, dict(learning or {}))
+    fresh = LearnedCost(**(network or {}))
+    prices = ready or _cost(cost, fresh, train, validation, progress, {"seed": seed, **(learning or {})})
     fitted = time.perf_counter()
     scores: dict[int, float] = {}
     if grid:
@@ -115,11 +117,13 @@ def _parts(dataset: Dataset, split_seed: int) -> list[Pack]:
     return parts
 
 
-def _cost(name: str, train: Pack, validation: Pack, seed: int, progress: bool, learning: dict[str, Any]) -> Cost:
+def _cost(
+    name: str, fresh: LearnedCost, train: Pack, validation: Pack, progress: bool, learning: dict[str, Any]
+) -> Cost:
     if name in ("unit", "feature"):
         return UnitCost() if name == "unit" else FeatureCost()
-    options = {"assignment": "sinkhorn" if name == "learned" else name, "seed": seed, **learning}
-    return LearnedCost().fit(train, validation=validation, progress=progress, **options)
+    options = {"assignment": "sinkhorn" if name == "learned" else name, **learning}
+    return fresh.fit(train, validation=validation, progress=progress, **options)
 
 
 def _learned(cost: Cost) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def _vanilla(plan: Plan, store: Store) -> list[Row]:
     splits, full = load_plan("splits"), load_plan(plan.name)
     if plan.options == full.quick().options != full.options:
         splits = splits.quick()
-    elif "learning" in plan.options:
+    elif plan.options != full.options:
         splits = splits.narrowed(epochs=plan.options["learning"].get("epochs"))
     splits = splits.narrowed(seeds=plan.seeds)
     paper = {c.dataset: c for c in printed("main") if (c.method, c.backbone) == ("vanilla", "gin")}

@@ -91,7 +91,8 @@ class Plan(BaseModel):
             )
         if "epochs" in given:
             epochs = given.pop("epochs")
-            changed = {"learning": {"epochs": epochs}} if self.kind == "distance" else {"epochs": epochs}
+            learning = {**self.options.get("learning", {}), "epochs": epochs}
+            changed = {"learning": learning} if self.kind == "distance" else {"epochs": epochs}
             given["options"] = {**self.options, **changed}
         return self.model_copy(update=given)
 
