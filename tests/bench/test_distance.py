@@ -106,6 +106,15 @@ def test_a_cost_learned_before_gives_the_same_record(lollipops):
     assert (fresh["epochs"], ready["fit_seconds"]) == (3, 0.0)
 
 
+def test_options_of_the_network(lollipops):
+    split = split_of(lollipops.y, None, 0)
+    parts = [lollipops.graphs.select(part) for part in (split.train, split.validation)]
+    cost = LearnedCost(width=5).fit(parts[0], validation=parts[1], assignment="hungarian", progress=False, **SMALL)
+    record = distance_run("lollipops", "hungarian", data=lollipops, learning=SMALL, network={"width": 5})
+    assert timeless(record) == timeless(distance_run("lollipops", "hungarian", data=lollipops, ready=cost))
+    assert timeless(record) != timeless(distance_run("lollipops", "hungarian", data=lollipops, learning=SMALL))
+
+
 def test_any_numbering_of_the_classes_will_do(lollipops):
     renamed = replace(lollipops, graphs=replace(lollipops.graphs, y=2 * lollipops.y - 3))
     record = distance_run("renamed", "feature", data=renamed, grid=(3,))

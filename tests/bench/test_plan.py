@@ -112,7 +112,7 @@ def test_where_runs_are_repeated_on_splits_fewer_seeds_are_fewer_splits(store):
 def test_the_plans_of_the_paper_are_whole(store):
     assert set(names()) == {
         *("main", "molecules", "noise", "costs", "distance", "sinkhorn", "blur", "order", "curves", "lollipop"),
-        "splits",
+        *("splits", "distance_exact"),
     }
     main = load_plan("main")
     assert len(main.datasets) * len(main.backbones) * len(main.entries) * main.seeds == 880
