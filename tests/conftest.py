@@ -36,8 +36,10 @@ def without_numba():
         for file in ("epic.compiled", "epic.assignment.compiled", "epic.path.compiled"):
             patch.setitem(sys.modules, file, None)
         compiled.cache_clear()
-        yield
-    compiled.cache_clear()
+        try:
+            yield
+        finally:
+            compiled.cache_clear()
 
 
 @pytest.fixture(params=["with numba", "without numba"])

@@ -2,11 +2,15 @@
 installed.
 """
 
+import sys
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.autograd import forward_ad
 from torch_geometric.data import Batch
 
 from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost, fast
@@ -118,12 +122,12 @@ def test_graphs_half_way(seed, sizes, cost, directed, width):
         assert torch.equal(ours[key], theirs[key]), key
 
 
-@pytest.mark.parametrize("low", [0.0, 1 - 2**-53])
-def test_keys_that_tie_or_round_up(monkeypatch, low):
+@pytest.mark.parametrize(("low", "step"), [(0.0, 1 / 3), (1 - 3 * 2**-53, 2**-53)])
+def test_keys_that_tie_or_round_up(monkeypatch, low, step):
     """Few different keys, and keys that with the number of their pair become that of the next."""
 
     def chances(count, generator):
-        return (low + torch.randint(3, (count,), generator=generator) / 3).clamp(max=1 - 2**-53).double()
+        return low + torch.randint(3, (count,), generator=generator).double() * step
 
     monkeypatch.setattr("epic.path.halfway.chances", chances)
     monkeypatch.setattr("epic.path.orders.chances", chances)
@@ -155,10 +159,120 @@ def test_learned_costs_and_large_graphs():
     assert torch.equal(ours.edge_index, theirs.edge_index)
 
 
-def test_it_is_used_where_it_is_there():
-    from epic.assignment import compiled
+def test_it_is_used_where_it_is_there(monkeypatch):
+    used = set()
 
-    assert fast.compiled("assignment.compiled", "solve") is compiled.solve
+    def spy(name, function):
+        return lambda *args: (used.add(name), function(*args))[1]
+
+    names = {
+        "epic.compiled": ("edge_offsets", "gather", "sort_groups"),
+        "epic.assignment.compiled": ("solve", "gains_of_squares", "squared_differences", "link"),
+        "epic.path.compiled": ("walk",),
+    }
+    for module, functions in names.items():
+        for name in functions:
+            monkeypatch.setattr(f"{module}.{name}", spy(name, getattr(sys.modules[module], name)))
+    fast.compiled.cache_clear()
+    try:
+        train = lollipop(20, seed=0)
+        cost = LearnedCost().fit(train, epochs=1, progress=False)
+        used.clear()
+        EPIC(cost, classes=4, degree_features=False)(Batch.from_data_list(list(train)))
+    finally:
+        fast.compiled.cache_clear()
+    assert used == {name for functions in names.values() for name in functions}
+
+
+@pytest.mark.usefixtures("both_ways")
+class TestWhatDoesNotFit:
+    """Refused, with and without numba: compiled loops look at memory without asking."""
+
+    def graphs(self, **changes):
+        return replace(pack(batch_of(0, [4, 3, 5])), **changes)
+
+    @pytest.mark.parametrize("ptr", [[0, 3_000_000, 3], [-3, 0, 3], [2, 3, 3]])
+    def test_offsets_of_a_batch(self, ptr):
+        batch = batch_of(0, [2, 1])
+        batch.ptr = torch.tensor(ptr)
+        with pytest.raises((InputError, RuntimeError, IndexError)):
+            EPIC(UnitCost(), ratio=1, classes=2, degree_features=False)(batch, 0)
+
+    @pytest.mark.parametrize(
+        "changes", [{"edge_ptr": [0, 2, 3, 10**8]}, {"edge_ptr": [0, 2]}, {"ptr": [0, 10**8, 7, 12]}, {"ptr": [0, 4]}]
+    )
+    def test_offsets_of_a_pack(self, changes):
+        broken = self.graphs(**{name: torch.tensor(value) for name, value in changes.items()})
+        with pytest.raises((RuntimeError, IndexError)):
+            broken.select(torch.tensor([0, 2, 1]))
+
+    @pytest.mark.parametrize("node", [10**9, -(10**9)])
+    def test_edges_of_a_pack(self, node):
+        graphs = self.graphs()
+        edges = graphs.edge_index.clone()
+        edges[1, :] = node
+        with pytest.raises(IndexError):
+            EPIC(UnitCost(), ratio=4, classes=2, degree_features=False)(replace(graphs, edge_index=edges), 0)
+
+    @pytest.mark.parametrize("index", [[True, False, True], [0.9, 2.0], 1, [[1]]])
+    def test_what_is_no_list_of_numbers(self, index):
+        with pytest.raises(InputError, match="by a list of their numbers"):
+            self.graphs().select(torch.tensor(index))
+
+    def test_matches_of_other_graphs(self):
+        few, many = (FeatureCost().measure(pack(batch_of(0, sizes))) for sizes in ([2, 2], [9, 9]))
+        pair = torch.tensor([0]), torch.tensor([1])
+        with pytest.raises(IndexError):
+            FeatureCost().price(few, few, FeatureCost().match(many, many, *pair))
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_numbers_of_graphs_in_any_form():
+    packed = pack(batch_of(0, [4, 3, 5]))
+    for index in ([2, 0], np.array([2, 0]), torch.tensor([2, 0], dtype=torch.int32), torch.tensor([2, 9, 0])[::2]):
+        assert packed.select(index).sizes.tolist() == [5, 4]
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_short_integers_as_offsets():
+    batch = batch_of(0, [4, 3])
+    expected = [cost.distances(batch, progress=False) for cost in (UnitCost(), FeatureCost())]
+    batch.ptr = batch.ptr.int()
+    assert [
+        torch.equal(cost.distances(batch, progress=False), e)
+        for cost, e in zip((UnitCost(), FeatureCost()), expected, strict=True)
+    ] == [True, True]
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_derivatives_forward():
+    nodes = FeatureCost().measure(pack(batch_of(0, [4, 3])))
+    matches = FeatureCost().match(nodes, nodes, torch.tensor([0]), torch.tensor([1]))
+    tangent = torch.ones_like(nodes.embedding).cumsum(0)
+
+    def distance(embedding):
+        given = replace(nodes, embedding=embedding)
+        return FeatureCost().price(given, given, matches).distance
+
+    leaf = nodes.embedding.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(distance(leaf).sum(), leaf)
+    expected = float((gradient * tangent).sum())
+    with forward_ad.dual_level():
+        found = forward_ad.unpack_dual(distance(forward_ad.make_dual(nodes.embedding, tangent))).tangent
+    assert expected != 0
+    assert float(found) == pytest.approx(expected)
+    assert float(torch.func.jvp(distance, (nodes.embedding,), (tangent,))[1]) == pytest.approx(expected)
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_inside_function_transforms():
+    packed = pack(batch_of(0, [4, 3]))
+
+    def total(x):
+        part = replace(packed, node={"x": x}).select(torch.arange(2).flip(0))
+        return (part.x.sum(1) * part.graph_of_node).sum()
+
+    assert torch.func.grad(total)(packed.x)[:, 0].tolist() == [1.0] * 4 + [0.0] * 3
 
 
 def test_without_a_folder_to_keep_it_in_it_is_compiled_anew(monkeypatch):

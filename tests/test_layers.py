@@ -83,3 +83,18 @@ def test_columns_of_features():
     assert Columns.of(torch.rand(3), "x") == Columns("float", (1,))
     with pytest.raises(ValueError, match="holds -1"):
         Columns.of(torch.tensor([[-1]]), "x")
+
+
+def test_what_hangs_on_a_layer_is_not_gone_around():
+    """Hooks, and what is built on them (pruning, weight norms), and normalisation without running statistics."""
+    packed = pack([random_graph(np.random.default_rng(0), 6)])
+    layer = Layer("gin", 3, None).eval()
+    routes = Routes(packed.edge_index, packed.num_nodes)
+    plain, fired = layer(packed.x, routes), []
+    for part in (layer.update[0], layer.update[1], layer.update[3], layer.norm):
+        part.register_forward_hook(lambda *_: fired.append(1))
+    assert torch.equal(layer(packed.x, routes), plain)
+    assert len(fired) == 4
+    layer = Layer("gcn", 3, None).eval()
+    layer.norm = torch.nn.BatchNorm1d(3, track_running_stats=False).eval()
+    assert layer(packed.x, routes).mean(0).tolist() == pytest.approx([0, 0, 0], abs=1e-6)

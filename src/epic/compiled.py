@@ -13,8 +13,14 @@ PAIRS = "int64[:, ::1]"
 def edge_offsets(edge_index: np.ndarray, ptr: np.ndarray, edge_ptr: np.ndarray) -> bool:
     """Fill ``edge_ptr`` with the offsets of each graph's edges, where its nodes have the offsets ``ptr``.
 
-    Gives False, and leaves nonsense, where an edge joins two graphs, names no node, or follows one of a later graph.
+    Gives False, and leaves nonsense, where an edge joins two graphs, names no node, or follows one of a later graph,
+    and where ``ptr`` are no offsets.
     """
+    if edge_index.shape[0] != 2 or ptr[0] != 0:
+        return False
+    for graph in range(ptr.size - 1):
+        if ptr[graph + 1] < ptr[graph]:
+            return False
     graph = 0
     edge_ptr[0] = 0
     for e in range(edge_index.shape[1]):
@@ -36,10 +42,15 @@ def gather(
     one is, and the ends of the edges.
     """
     count = index.size
+    if edge_index.shape[0] != 2 or edge_ptr.size != ptr.size:
+        raise IndexError("offsets of nodes and edges, or the two ends of edges, do not belong together")
     new_ptr, new_edge_ptr = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     for k in range(count):
         if not 0 <= index[k] < ptr.size - 1:
             raise IndexError("there is no graph of that number")
+        first, last = edge_ptr[index[k]], edge_ptr[index[k] + 1]
+        if ptr[index[k] + 1] < ptr[index[k]] or not 0 <= first <= last <= edge_index.shape[1]:
+            raise IndexError("the offsets of a graph are out of order or beyond the edges")
         new_ptr[k + 1] = new_ptr[k] + ptr[index[k] + 1] - ptr[index[k]]
         new_edge_ptr[k + 1] = new_edge_ptr[k] + edge_ptr[index[k] + 1] - edge_ptr[index[k]]
     nodes_at, edges_at = np.empty(new_ptr[-1], np.int64), np.empty(new_edge_ptr[-1], np.int64)

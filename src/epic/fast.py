@@ -11,6 +11,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+from torch import Tensor
+
 INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
 
 
@@ -22,6 +25,16 @@ def compiled(file: str, name: str) -> Callable[..., Any] | None:
     except ImportError:
         return None
     return getattr(module, name)
+
+
+def integers(*tensors: Tensor) -> tuple[np.ndarray, ...] | None:
+    """Index tensors as plain memory; None where one is elsewhere, on a device or inside a function transform."""
+    if any(t.device.type != "cpu" for t in tensors):
+        return None
+    try:
+        return tuple(np.ascontiguousarray(t.numpy(), dtype=np.int64) for t in tensors)
+    except RuntimeError:  # a transform's
+        return None
 
 
 def fast(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -80,12 +80,14 @@ def gcn_scale(routes: Routes, edge_weight: Tensor | None, like: Tensor) -> Tenso
 
 def dense(layer: Any, x: Tensor) -> Tensor:
     """What a ``Linear`` does, without the call around it, which on a small batch takes as long as the product."""
+    if layer._forward_hooks or layer._forward_pre_hooks:
+        return layer(x)
     return F.linear(x, layer.weight, layer.bias)
 
 
 def normed(norm: Any, x: Tensor) -> Tensor:
     """What a ``BatchNorm1d`` does, likewise."""
-    if norm.training:
+    if norm.training or norm.running_mean is None or norm._forward_hooks or norm._forward_pre_hooks:
         return norm(x)
     moments = norm.running_mean, norm.running_var
     return torch.batch_norm(x, norm.weight, norm.bias, *moments, False, 0.0, norm.eps, torch.backends.cudnn.enabled)

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
 
 from epic.errors import InputError
-from epic.fast import compiled
+from epic.fast import compiled, integers
 
 
 class Routes:
@@ -61,10 +61,10 @@ class Groups:
     def __init__(self, index: Tensor, count: int) -> None:
         self.index = index
         self.order: Tensor | None = None
-        sort, array = compiled("compiled", "sort_groups"), _array(index)
-        if sort is not None and array is not None:
-            ptr, order = np.empty(count + 1, np.int64), np.empty(array.size, np.int64)
-            state = sort(array, ptr, order)
+        sort, arrays = compiled("compiled", "sort_groups"), integers(index)
+        if sort is not None and arrays is not None:
+            ptr, order = np.empty(count + 1, np.int64), np.empty(index.numel(), np.int64)
+            state = sort(*arrays, ptr, order)
             if state >= 0:
                 self.ptr = torch.from_numpy(ptr)
                 self.order = torch.from_numpy(order) if state == 0 else None
@@ -171,18 +171,8 @@ def _bag(rows: Tensor, index: Tensor, ptr: Tensor) -> Tensor:
     return torch.embedding_bag(rows.contiguous(), index, ptr, False, add_up, False, None, last_offset)[0]
 
 
-def _array(index: Tensor) -> np.ndarray | None:
-    """Plain memory, if that is where the numbers are: on a device, or inside function transforms, it is not."""
-    if index.device.type != "cpu" or index.dtype != torch.long:
-        return None
-    try:
-        return np.ascontiguousarray(index.numpy())
-    except RuntimeError:
-        return None
-
-
 def _order(index: Tensor, count: int) -> Tensor:
-    array = _array(index)
-    if array is not None and count <= 2**16:  # 16 bits: numpy counts instead of comparing
-        return torch.from_numpy(np.argsort(array.astype(np.uint16), kind="stable"))
+    arrays = integers(index)
+    if arrays is not None and count <= 2**16:  # 16 bits: numpy counts instead of comparing
+        return torch.from_numpy(np.argsort(arrays[0].astype(np.uint16), kind="stable"))
     return torch.argsort(index, stable=True)

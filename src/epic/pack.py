@@ -14,12 +14,12 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, overload
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from epic.fast import compiled
+from epic.errors import InputError
+from epic.fast import compiled, integers
 from epic.ragged import owners
 
 _EMPTY = Batch(_base_cls=Data)  # to copy: to find out what class it is takes PyG ten times longer
@@ -114,8 +114,9 @@ class Pack:
 
     @cached_property
     def graph_of_node(self) -> Tensor:
-        if self.ptr.device.type == "cpu":
-            return torch.from_numpy(owners(self.ptr.numpy()))  # a third of torch's time
+        arrays = integers(self.ptr)
+        if arrays is not None:
+            return torch.from_numpy(owners(*arrays))  # a third of torch's time
         return torch.repeat_interleave(torch.arange(len(self), device=self.ptr.device), self.sizes)
 
     def degree(self, end: int = 0) -> Tensor:
@@ -134,14 +135,13 @@ class Pack:
 
     def select(self, index: Tensor) -> Pack:
         """Gather the graphs ``index``, in that order; a graph may be named many times."""
-        gather = compiled("compiled", "gather")
-        if gather is None or self.ptr.device.type != "cpu":
+        index = torch.as_tensor(index, device=self.ptr.device)
+        if index.dim() != 1 or index.is_floating_point() or index.dtype in (torch.bool, torch.uint8):
+            raise InputError(f"graphs are selected by a list of their numbers, got {index.dtype} {list(index.shape)}")
+        gather, arrays = compiled("compiled", "gather"), integers(index, self.ptr, self.edge_ptr, self.edge_index)
+        if gather is None or arrays is None:
             ptr, edge_ptr, nodes_at, edges_at, ends = self._gathered(index)
         else:
-            arrays = (
-                np.ascontiguousarray(t.numpy(), dtype=np.int64)
-                for t in (index, self.ptr, self.edge_ptr, self.edge_index)
-            )
             ptr, edge_ptr, nodes_at, edges_at, ends = map(torch.from_numpy, gather(*arrays))
         return Pack(
             ptr,
@@ -154,6 +154,8 @@ class Pack:
 
     def _gathered(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """What :func:`epic.compiled.gather` gives, on any device."""
+        if index.numel() and int(index.min()) < 0:
+            raise IndexError(f"there is no graph {int(index.min())}")
         size, edges = self.sizes[index], self.edge_ptr.diff()[index]
         ptr, edge_ptr = offsets(size), offsets(edges)
         edges_at = ranges(self.edge_ptr[index], edges)
@@ -225,7 +227,7 @@ def join(packs: Sequence[Pack]) -> Pack:
     return Pack(
         torch.cat([packs[0].ptr[:1]] + [p.ptr[1:] + s for p, s in zip(packs, node_shift, strict=False)]),
         torch.cat([packs[0].edge_ptr[:1]] + [p.edge_ptr[1:] + s for p, s in zip(packs, edge_shift, strict=False)]),
-        torch.cat([p.edge_index + s for p, s in zip(packs, node_shift, strict=False)], dim=1),
+        torch.cat([p.edge_index + s if s else p.edge_index for p, s in zip(packs, node_shift, strict=False)], dim=1),
         {k: torch.cat([p.node[k] for p in packs]) for k in packs[0].node},
         {k: torch.cat([p.edge[k] for p in packs]) for k in packs[0].edge},
         torch.cat(labels) if len(labels) == len(packs) else None,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import BaseData
 
 from epic.errors import InputError
-from epic.fast import compiled
+from epic.fast import compiled, integers
 from epic.pack import Graphs, Pack, offsets
 
 
@@ -197,11 +198,11 @@ def _edge_offsets(edge_index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor | Non
     graphs or lack a node are refused.
     """
     quick = compiled("compiled", "edge_offsets")
-    whole = all(t.device.type == "cpu" and t.dtype == torch.long and t.is_contiguous() for t in (edge_index, ptr))
-    if quick is not None and whole:
-        found = torch.empty_like(ptr)
-        if quick(edge_index.numpy(), ptr.numpy(), found.numpy()):
-            return found, None
+    arrays = integers(edge_index, ptr)
+    if quick is not None and arrays is not None:
+        found = np.empty_like(arrays[1])
+        if quick(*arrays, found):
+            return torch.from_numpy(found), None
     graphs, nodes = ptr.numel() - 1, int(ptr[-1])
     if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= nodes):
         raise InputError(f"edge_index names node {int(edge_index.max())}, but the batch has {nodes} nodes")

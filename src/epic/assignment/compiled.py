@@ -167,6 +167,8 @@ def squared_differences(h: np.ndarray, k: np.ndarray, u: np.ndarray, v: np.ndarr
     """``(h[u] - k[v]) ** 2``, without the rows in between."""
     out = np.empty((u.size, h.shape[1]), h.dtype)
     for p in range(u.size):
+        if not (0 <= u[p] < h.shape[0] and 0 <= v[p] < k.shape[0]):
+            raise IndexError("there is no node of that number")
         source, target, line = h[u[p]], k[v[p]], out[p]
         for d in range(line.size):
             gap = source[d] - target[d]

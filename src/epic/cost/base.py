@@ -277,7 +277,7 @@ class Cost(ABC):
         In float32 (as in learning and augmentation, for speed) an assignment may be chosen that is dearer than the best
         by rounding only.
         """
-        ptr_a, ptr_b, first, second = (t.cpu().numpy() for t in (a.ptr, b.ptr, i, j))
+        ptr_a, ptr_b, first, second = (t.cpu().numpy().astype(np.int64, copy=False) for t in (a.ptr, b.ptr, i, j))
         rows, columns = ptr_a[first + 1] - ptr_a[first], ptr_b[second + 1] - ptr_b[second]
         one = a.to("cpu").detach().finite()
         gain = self.gains(one, one if b is a else b.to("cpu").detach().finite())

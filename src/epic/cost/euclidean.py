@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from epic.cost.gains import Gains
-from epic.fast import compiled
+from epic.fast import compiled, integers
 from epic.ragged import offsets
 
 if TYPE_CHECKING:
@@ -39,11 +40,22 @@ def one_to_one(source: Tensor, target: Tensor) -> Tensor:
 def swaps(a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
     """Distances of the nodes ``u`` of ``a`` to the nodes ``v`` of ``b``, one to one."""
     h, k = a.embedding, b.embedding
-    squared = compiled("assignment.compiled", "squared_differences")
-    plain = h.dtype == k.dtype and h.dtype in (torch.float, torch.double) and h.is_contiguous() and k.is_contiguous()
-    if squared is None or not plain or h.device.type != "cpu" or h.requires_grad or k.requires_grad:
+    squared, places = compiled("assignment.compiled", "squared_differences"), integers(u, v)
+    same = h.dtype == k.dtype and h.dtype in (torch.float, torch.double) and h.shape[1:] == k.shape[1:]
+    if squared is None or places is None or not same or not (_constant(h) and _constant(k)):
         return one_to_one(h.index_select(0, u), k.index_select(0, v))
-    return _root(torch.from_numpy(squared(h.numpy(), k.numpy(), u.numpy(), v.numpy())).sum(-1))
+    return _root(torch.from_numpy(squared(h.numpy(), k.numpy(), *places)).sum(-1))
+
+
+def _constant(h: Tensor) -> bool:
+    """Whether it is plain memory that no derivative is asked of."""
+    if h.device.type != "cpu" or h.requires_grad or not h.is_contiguous() or unpack_dual(h).tangent is not None:
+        return False
+    try:
+        h.numpy()
+    except RuntimeError:  # inside a function transform
+        return False
+    return True
 
 
 def _root(square: Tensor) -> Tensor:

@@ -27,7 +27,7 @@ class Gains:
         """The matrices of many pairs below each other, from the left edge: pair p has ``n[p]`` nodes from ``u[p]`` on
         and ``m[p]`` from ``v[p]`` on.
         """
-        # The only loops over pairs in the library are here, in its faster forms, and in the assignment itself.
+        # The only Python loops over pairs are here, in its faster forms, and in the assignment without numba.
         blocks = [self(*p) for p in pairs(u, n, v, m)]
         if len(blocks) == 1:
             return blocks[0]

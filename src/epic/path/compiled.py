@@ -69,7 +69,20 @@ def walk(
     fate, done_target = np.empty(partner.size, np.int8), np.zeros(origin.size, np.bool_)
     place_s, place_t = np.empty(partner.size, np.int64), np.empty(origin.size, np.int64)
     longest, most = 0, 1
+    if not (source_ptr.size == target_ptr.size == pairs + 1 and j.size == chance.size == pairs):
+        raise IndexError("there are not as many matches as pairs")
+    if not (partner.size == lost.size == source_ptr[-1] and origin.size == won.size == target_ptr[-1]):
+        raise IndexError("matches and prices are not of the same nodes")
+    if edge_index.shape[0] != 2:
+        raise IndexError("edges have not two ends")
     for p in range(pairs):
+        if not (0 <= source_ptr[p] <= source_ptr[p + 1] and 0 <= target_ptr[p] <= target_ptr[p + 1]):
+            raise IndexError("the offsets of matches are out of order")
+        for g in (i[p], j[p]):
+            if not 0 <= g < min(node_ptr.size, edge_ptr.size) - 1:
+                raise IndexError("there is no graph of that number")
+            if not 0 <= edge_ptr[g] <= edge_ptr[g + 1] <= edge_index.shape[1]:
+                raise IndexError("the offsets of a graph are beyond the edges")
         longest = max(longest, source_ptr[p + 1] - source_ptr[p] + target_ptr[p + 1] - target_ptr[p])
         most += edge_ptr[i[p] + 1] - edge_ptr[i[p]] + edge_ptr[j[p] + 1] - edge_ptr[j[p]]
     kept = np.empty((3, most), np.int64)
@@ -123,6 +136,8 @@ def walk(
         place = ptr[p]
         for k in range(nodes):
             to = partner[s0 + k]
+            if to >= 0 and not t0 <= to < t1:
+                raise IndexError("a match names a node that is not there")
             fate[s0 + k] = (0 if to >= 0 else 2) if done[k] else 1
             if not done[k]:
                 place_s[s0 + k] = place
@@ -134,16 +149,22 @@ def walk(
                 place_t[t] = place
                 place += 1
                 if origin[t] >= 0:
+                    if not s0 <= origin[t] < s1:
+                        raise IndexError("a match names a node that is not there")
                     place_s[origin[t]] = place_t[t]
         ptr[p + 1] = place
         # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
         # Every edge is written and stepped over only if it counts: a branch would be guessed wrong half of the time.
         for e in range(edge_ptr[i[p]], edge_ptr[i[p] + 1]):
             u, v = edge_index[0, e] + s0 - node_ptr[i[p]], edge_index[1, e] + s0 - node_ptr[i[p]]
+            if not (s0 <= u < s1 and s0 <= v < s1):
+                raise IndexError("an edge names a node that is not there")
             edge_from[at], start[at], end[at] = e, place_s[u], place_s[v]
             at += (fate[u] | fate[v]) == 1
         for e in range(edge_ptr[j[p]], edge_ptr[j[p] + 1]):
             u, v = edge_index[0, e] + t0 - node_ptr[j[p]], edge_index[1, e] + t0 - node_ptr[j[p]]
+            if not (t0 <= u < t1 and t0 <= v < t1):
+                raise IndexError("an edge names a node that is not there")
             edge_from[at], start[at], end[at] = e, place_t[u], place_t[v]
             at += done_target[u] and done_target[v]
         edges[p + 1] = at
