@@ -182,6 +182,8 @@ def test_works_on_structure_alone():
     assert len(made(NodeSam(classes=3), graphs(x=None))) == 12
 
 
-def test_rounds_are_checked():
+def test_settings_are_checked():
     with pytest.raises(InputError, match="rounds must be at least 1, got 0"):
         NodeSam(0)
+    with pytest.raises(InputError, match="adjust must be true or false, got 'no'"):
+        NodeSam(adjust="no")

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method, need_share
+from epic.augment.method import About, Method, need_bool, need_share
 from epic.augment.reliability import Descriptors, Given, Logistic, Reliability, hold_out
 from epic.errors import InputError
 from epic.pack import Pack, join, matrix, offsets, ranges
@@ -71,7 +71,7 @@ class MotifSwap(Method):
         if tries < 1:
             raise InputError(f"tries must be at least 1, got {tries}")
         self.share = need_share(share, "share")
-        self.label_filter = bool(label_filter)
+        self.label_filter = need_bool(label_filter, "label_filter")
         self.tries = int(tries)
         self._reliable: Reliability | None = None
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method
+from epic.augment.method import About, Method, need_bool
 from epic.errors import InputError
 from epic.pack import Pack
 from epic.partners import chances
@@ -60,7 +60,7 @@ class NodeSam(Method):
         if rounds < 1:
             raise InputError(f"rounds must be at least 1, got {rounds}")
         self.rounds = int(rounds)
-        self.adjust = bool(adjust)
+        self.adjust = need_bool(adjust, "adjust")
 
     def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
         chosen = graphs.select(picked)
