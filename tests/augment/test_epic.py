@@ -9,7 +9,6 @@ from torch_geometric.transforms import OneHotDegree
 from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost
 from epic.data import lollipop
 from epic.packing import pack
-from epic.path.halfway import draw_steps, keep_a_node
 from tests.augment.tester import MethodTester
 from tests.graphs import random_graph
 from tests.path.reference import edges_of
@@ -333,28 +332,12 @@ def test_generate_is_a_function_of_seed_and_number():
         list(augment.generate(data, -1))
 
 
-def test_steps_are_uniform_and_leave_out_the_ends():
-    data = graphs(2, seed=4)
-    augment = EPIC(UnitCost(), classes=3)
-    ops = augment.path(data[0], data[1])._ops
-    n = len(ops)
-    generator = torch.Generator().manual_seed(0)
-    drawn = np.concatenate([draw_steps(ops, generator) for _ in range(4000)])
-    counts = np.bincount(drawn, minlength=n + 1)
-    assert counts[0] == counts[n] == 0
-    expected = 4000 / (n - 1)
-    assert np.abs(counts[1:n] - expected).max() < 6 * expected**0.5
-
-
 def test_the_last_node_is_never_lost():
     far = Data(x=torch.tensor([[9.0]]), edge_index=torch.zeros(2, 0).long(), y=torch.tensor([0]))
     near = Data(x=torch.tensor([[-9.0]]), edge_index=torch.zeros(2, 0).long(), y=torch.tensor([1]))
     augment = EPIC(FeatureCost(edit=0.1), ratio=20, classes=2, seed=0)
     out = augment(Batch.from_data_list([far, near]))
     assert (out.ptr.diff() > 0).all()
-    path = augment.path(far, near)
-    done = path._ops.source >= 0  # delete, and nothing inserted yet
-    assert not keep_a_node(path._ops, done).any()
 
 
 def test_save_and_load_go_on_alike(tmp_path):
