@@ -224,6 +224,7 @@ def test_distance_table(tmp_path):
     assert several["learned", "BZR"].printed is None
     assert rest["majority class", "BZR"].mean == 79.0
     assert ("vanilla GIN", "BZR") not in rest
+    assert not any("Vanilla GIN" in note for note in table.notes)
     splits = load_plan("splits").narrowed(datasets=("BZR",))
     store = fill(splits, tmp_path / "r.jsonl", lambda c: 0.80 + 0.01 * c["split_seed"])
     rest = cells(table_of(plan, store), 3)

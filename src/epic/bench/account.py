@@ -13,7 +13,10 @@ from epic.bench.store import Store
 from epic.errors import InputError
 from epic.train.config import default_settings
 
-ORDER = ("main", "molecules", "noise", "costs", "distance", "splits", "order", "sinkhorn", "blur", "curves", "lollipop")
+ORDER = (
+    *("main", "molecules", "noise", "costs", "distance", "splits", "distance_exact"),
+    *("order", "sinkhorn", "blur", "curves", "lollipop"),
+)
 """Plans as they follow each other in a report; others come after."""
 
 
