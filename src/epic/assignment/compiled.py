@@ -162,6 +162,21 @@ def gains_of_squares(
                 line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
 
 
+@fast(f"void({FIELD}, {VALUES}, {FIELD}, {FIELD})")
+def centre(vectors: np.ndarray, middle: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    """Fill rows (-2k, ?, 1) on the left and (k, 1, ?) on the right, of the vectors k seen from the middle."""
+    count, width = vectors.shape
+    if not (middle.size == width and left.shape == right.shape == (count, width + 2)):
+        raise IndexError("the rows to fill are not two wider than the vectors")
+    double = -(middle.dtype.type(1) + middle.dtype.type(1))
+    for n in range(count):
+        here, one, other = vectors[n], left[n], right[n]
+        for d in range(width):
+            k = here[d] - middle[d]
+            one[d], other[d] = double * k, k
+        one[width + 1] = other[width] = 1
+
+
 @fast(f"{FIELD}({FIELD}, {FIELD}, {INTEGERS}, {INTEGERS})")
 def squared_differences(h: np.ndarray, k: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """``(h[u] - k[v]) ** 2``, without the rows in between."""

@@ -72,12 +72,11 @@ class EuclideanGains(Gains):
     """
 
     def __init__(self, a: NodeCosts, b: NodeCosts) -> None:
-        middle = a.embedding.numpy().mean(0) if a.embedding.shape[0] else 0.0  # see between
-        self.right = _with_square(b.embedding.numpy(), middle)
-        moved = self.right if b.embedding is a.embedding else _with_square(a.embedding.numpy(), middle)
-        self.left = np.empty_like(moved)
-        np.multiply(moved[:, :-2], -2, out=self.left[:, :-2])
-        self.left[:, -2], self.left[:, -1] = moved[:, -1], 1
+        h, k = (np.ascontiguousarray(t.numpy()) for t in (a.embedding, b.embedding))
+        middle = h.mean(0) if h.shape[0] else np.zeros(h.shape[1], h.dtype)  # see between
+        self.left, self.right = _rows(h, middle)
+        if b.embedding is not a.embedding:
+            self.right = _rows(k, middle)[1]
         self.lost, self.won = (np.ascontiguousarray(t.numpy()) for t in (a.deletion, b.insertion))
 
     def __call__(self, source: slice, target: slice) -> np.ndarray:
@@ -103,10 +102,19 @@ class EuclideanGains(Gains):
         return field
 
 
-def _with_square(vectors: np.ndarray, middle: np.ndarray | float) -> np.ndarray:
-    """Rows (k, 1, |k|^2) of the vectors k seen from the middle, filled in place: such passes are bound by memory."""
-    rows = np.empty((vectors.shape[0], vectors.shape[1] + 2), dtype=vectors.dtype)
-    k = np.subtract(vectors, middle, out=rows[:, :-2])
-    rows[:, -2] = 1
-    np.einsum("nd,nd->n", k, k, out=rows[:, -1])
-    return rows
+def _rows(vectors: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (-2k, |k|^2, 1) and (k, 1, |k|^2) of the vectors k seen from the middle, filled in place: such passes are
+    bound by memory.
+    """
+    right = np.empty((vectors.shape[0], vectors.shape[1] + 2), dtype=vectors.dtype)
+    left = np.empty_like(right)
+    k, centre = right[:, :-2], compiled("assignment.compiled", "centre")
+    if centre is not None and vectors.dtype == middle.dtype and vectors.dtype in (np.float32, np.float64):
+        centre(vectors, middle, left, right)
+    else:
+        np.subtract(vectors, middle, out=k)
+        np.multiply(k, -2, out=left[:, :-2])
+        left[:, -1] = right[:, -2] = 1
+    np.einsum("nd,nd->n", k, k, out=right[:, -1])
+    left[:, -2] = right[:, -1]
+    return left, right
