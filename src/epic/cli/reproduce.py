@@ -26,7 +26,8 @@ def reproduce(
     plan: Annotated[
         str,
         typer.Argument(
-            help="main, molecules, noise, costs, distance, sinkhorn, order, curves or lollipop.", show_default=False
+            help="main, molecules, noise, costs, distance, distance_exact, sinkhorn, order, curves or lollipop.",
+            show_default=False,
         ),
     ],
     datasets: OnlyDatasets = None,
