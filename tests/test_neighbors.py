@@ -228,6 +228,25 @@ def test_parameters_make_the_same_object_again():
         model.set_params(weight="uniform")
 
 
+def test_scikit_learn_splits_searches_and_chains():
+    base, selection = pytest.importorskip("sklearn.base"), pytest.importorskip("sklearn.model_selection")
+    graphs = list(three(24, 8))
+    y = np.array([int(g.y) for g in graphs])
+    model = EditNeighbors(k=1, cost=UnitCost(), progress=False)
+    assert base.is_classifier(model)
+    folds = selection.StratifiedKFold(3, shuffle=True, random_state=0)
+    scores = selection.cross_val_score(model, graphs, y, cv=folds)
+    by_hand = [
+        base.clone(model).fit([graphs[i] for i in a], y[a]).score([graphs[i] for i in b], y[b])
+        for a, b in folds.split(np.zeros(len(y)), y)
+    ]
+    assert scores.tolist() == by_hand
+    search = selection.GridSearchCV(model, {"k": [1, 3]}, cv=folds).fit(graphs, y)
+    assert search.best_params_["k"] in (1, 3)
+    chained = pytest.importorskip("sklearn.pipeline").make_pipeline(model).fit(graphs, y)
+    assert chained.predict(graphs).shape == y.shape
+
+
 @pytest.mark.parametrize(
     ("params", "fit", "message"),
     [

@@ -78,6 +78,22 @@ class EditNeighbors:
         # As given and unchecked, so that get_params and clones hold; fit looks at them.
         self.k, self.cost, self.weights, self.grid, self.seed, self.progress = k, cost, weights, grid, seed, progress
 
+    _estimator_type = "classifier"  # what scikit-learn before 1.6 asks for
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn wants to know before it splits, searches or chains; called by it alone."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=False),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(two_d_array=False),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "cost_")
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from epic.bench.compare import comparison, lines
+from epic.bench.compare import comparison, lines, metric
 from epic.bench.runner import carry_out
 from epic.bench.statistics import paired
 from epic.bench.store import Store
@@ -72,3 +72,25 @@ def test_what_is_there_is_told_while_runs_are_missing(tmp_path, calls):
         for task in plan.ready(store)[:4]:
             writer.add(task, Fake(str(calls))(task))
     assert lines(plan, store)[1].verdict.startswith("too few runs to say")
+
+
+def test_a_method_that_cannot_be_run_says_why(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    plan = comparison("a", ["drop_edge"], splits=2, seeds=1, tune=0)
+    with store.writer() as writer:
+        for task in plan.ready(store):
+            plain = task.config["method"] == "vanilla"
+            writer.add(task, Fake(str(calls))(task) if plain else {"error": "InputError: no edges\nTraceback"})
+    assert lines(plan, store)[1].verdict == "failed: InputError: no edges"
+
+
+def test_scores_have_a_name_and_values_their_digits(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    plan = comparison("a", ["drop_edge"], splits=3, seeds=1, tune=0)
+    with store.writer() as writer:
+        for task in plan.ready(store):
+            found = {**Fake(str(calls))(task), "task": "values"}
+            gain = 0.00125 * (1 + task.config["split_seed"]) * (task.config["method"] == "drop_edge")
+            writer.add(task, {**found, "test": -0.5 + gain})
+    assert metric(plan, store) == "minus the mean absolute error"
+    assert "+0.0025 units" in lines(plan, store)[1].verdict

@@ -92,6 +92,8 @@ def test_narrowing(store):
     with pytest.raises(InputError) as told:
         table.narrowed(methods=["node_san"])
     assert str(told.value).count("node_sam") == 2, "in the guess and in the list, once each"
+    twice = load_plan("main").narrowed(datasets=("BZR", "BZR"), methods=["epic", "epic"], backbones=("gin", "gin"))
+    assert (twice.datasets, [e.label for e in twice.entries], twice.backbones) == (("BZR",), ["epic"], ("gin",))
     for what in ("datasets", "methods", "backbones"):
         with pytest.raises(InputError, match=f"no {what} are named: give one at least"):
             table.narrowed(**{what: ()})
@@ -121,6 +123,8 @@ def test_the_plans_of_the_paper_are_whole(store):
         small = load_plan(name).quick()
         assert small.ready(store), name
         assert len(small.ready(store)) <= 90
+        assert small.count() <= load_plan(name).count()
+        assert "ogbg-molhiv" not in small.datasets
 
 
 def test_entries_may_be_short_or_long():
@@ -134,3 +138,12 @@ def test_runs_of_an_older_recipe_are_not_taken_for_new_ones(name, tmp_path):
     for task in load_plan(name).quick().tasks(Store(tmp_path / "r.jsonl")):
         assert task.config["recipe"] == RECIPE
         assert task.key != Task(task.kind, {**task.config, "recipe": RECIPE - 1}).key
+
+
+@pytest.mark.parametrize("name", ["main", "distance"])
+def test_a_file_that_changes_is_another_dataset(name, tmp_path):
+    store, plan = Store(tmp_path / "r.jsonl"), load_plan(name).quick().narrowed(datasets=("a.pt",))
+    keys = [{t.key for t in p.tasks(store)} for p in (plan, *(plan.narrowed(checksums={"a.pt": s}) for s in "xy"))]
+    assert not keys[0] & keys[1]
+    assert not keys[1] & keys[2]
+    assert plan.narrowed(checksums={"b.pt": "x"}).tasks(store) == plan.tasks(store)

@@ -9,6 +9,7 @@ import pytest
 from epic.bench.plan import load_plan
 from epic.bench.runner import carry_out, outlook
 from epic.bench.store import Store
+from epic.cost.learning import Learning
 from tests.bench.fake import Fake
 from tests.bench.test_plan import plan
 from tests.scale.tasks import Slow
@@ -75,14 +76,15 @@ def test_no_run_begins_after_the_budget(tmp_path, calls):
 
 def test_the_outlook_learns_from_finished_runs(tmp_path, calls):
     store, table = Store(tmp_path / "r.jsonl"), plan(tune=0, datasets=("a", "b"))
-    assert str(outlook(table, store)) == "8 runs, 0 done, 8 to do"
+    assert str(outlook(table, store)) == "8 runs, 0 done, 8 to do; how long it takes is known after the first"
     with store.writer() as writer:
         for task in table.ready(store):
             if task.config["dataset"] == "a":
                 writer.add(task, {"seconds_in_all": 10.0 if task.config["method"] == "vanilla" else 30.0})
     look = outlook(table, store, workers=2)
     assert look.seconds == pytest.approx(4 * 20 / 2)
-    assert str(look) == "8 runs, 4 done, 4 to do, about 40 s"
+    assert str(look) == "8 runs, 4 done, 4 to do, about 40 s (guessed from other datasets)"
+    assert str(outlook(plan(tune=0, datasets=("a",), seeds=4), store)) == "8 runs, 4 done, 4 to do, about 80 s"
     assert outlook(load_plan("distance"), store).seconds is None  # training says nothing of it
 
 
@@ -141,3 +143,30 @@ def test_times_are_learned_by_epoch(tmp_path, calls):
         for task in quick.ready(store):
             writer.add(task, {"seconds_in_all": 2.0})
     assert outlook(full, store).seconds == pytest.approx(8 * 2.0 * 50)
+
+
+def test_only_what_grows_with_epochs_is_reckoned_by_epoch(tmp_path):
+    store = Store(tmp_path / "r.jsonl")
+    quick = plan(tune=0, entries=("epic",), datasets=("a",), options={"epochs": 2, "cost": {"epochs": 4}})
+    with store.writer() as writer:  # 1 s to train, 4 s to learn the cost, 5 s to start
+        for task in quick.ready(store):
+            writer.add(task, {"seconds_in_all": 10.0, "seconds": 1.0, "prepared": 4.0})
+    full = plan(tune=0, entries=("epic",), datasets=("a",), options={"epochs": 100, "cost": {"epochs": 40}})
+    assert outlook(full, store).seconds == pytest.approx(2 * (50 + 40 + 5))
+
+
+def test_the_epochs_of_distances_are_those_of_learning(tmp_path):
+    store, full = Store(tmp_path / "r.jsonl"), load_plan("distance").narrowed(datasets=("BZR",), seeds=1)
+    seconds = {"unit": 0.0, "feature": 0.0, "learned": 6.0}
+    with store.writer() as writer:
+        for task in full.narrowed(epochs=3).ready(store):
+            fit = seconds[task.config["cost"]]
+            writer.add(task, {"seconds_in_all": fit + 1, "fit_seconds": fit})
+    assert outlook(full, store).seconds == pytest.approx(3 + 2 * Learning().epochs)
+
+
+def test_where_nothing_is_to_do_nothing_is_written(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    carry_out(plan(tune=0), store, Fake(str(calls)), workers=0, progress=False)
+    with store.writer():  # another is at work
+        assert carry_out(plan(tune=0), Store(tmp_path / "r.jsonl"), Fake(str(calls)), workers=0, progress=False)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from epic import InputError
-from epic.bench.account import Merged, account_of, command_of, present
+from epic.bench.account import Merged, account_of, command_of, present, unshown
 from epic.bench.plan import Entry, load_plan
 from epic.bench.printed import printed
 from epic.bench.render import to_csv, to_latex, to_markdown
@@ -322,7 +322,12 @@ def test_latex_to_the_letter():
         "paper & 79.00 (1.0) & 1.0 (here 1.5) \\\\\n"
         "{[}c] & - 0/2 & - \\\\\n"
         "d & failed 0/2 & - \\\\\n"
-        "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+        "\\bottomrule\n\\end{tabular}\n"
+        "\\par\\smallskip\\footnotesize\n"
+        "\\textbf{best}; measured ones among cells that have all their runs.\n"
+        "3/5: three of five runs are done; - none yet; failed: none without an error.\n"
+        "A note.\n"
+        "\\end{table}\n"
     )
 
 
@@ -378,7 +383,13 @@ def test_the_command_says_what_was_left_out_or_changed():
     assert command_of(changed) == "epic reproduce main --methods vanilla,epic --seeds 2 --tune 0 --epochs 7"
     assert command_of(main.quick()) == "epic reproduce main --quick"
     assert command_of(load_plan("lollipop")) == "epic reproduce lollipop"
-    assert command_of(load_plan("lollipop").quick()) == "epic reproduce lollipop --seeds 2 --epochs 5"
+    assert command_of(load_plan("lollipop").quick()) == "epic reproduce lollipop --quick"
+    assert command_of(load_plan("lollipop").narrowed(epochs=7)) == "epic reproduce lollipop --epochs 7"
+    for name in ("distance", "distance_exact"):
+        plan = load_plan(name)
+        assert command_of(plan) == f"epic reproduce {name}"
+        assert command_of(plan.narrowed(epochs=2)) == f"epic reproduce {name} --epochs 2"
+        assert command_of(plan.quick()) == f"epic reproduce {name} --quick"
     assert command_of(load_plan("blur")) == "epic reproduce sinkhorn"
     assert command_of(load_plan("splits").narrowed(seeds=2)) == "epic reproduce distance --seeds 2"
     assert command_of(tiny()) == ""
@@ -400,7 +411,7 @@ def test_which_plans_a_store_has(tmp_path):
     store = fill(order, tmp_path / "r.jsonl", lambda c: 0.5)
     others(load_plan("blur"), tmp_path / "r.jsonl", lambda c: {"frobenius": {"1": 1.0}})
     store = Store(tmp_path / "r.jsonl")
-    assert [p.name for p in present(store)] == ["main", "order", "blur"]  # main has EPIC in random order too
+    assert [p.name for p in present(store)] == ["order", "blur"]  # main has EPIC in random order too, and no more
     assert [p.name for p in present(store, ["sinkhorn"])] == ["blur"]
     with pytest.raises(InputError, match=r"none of the .* results is a reported run of noise"):
         present(store, ["noise"])
@@ -419,6 +430,25 @@ def test_what_was_run_in_small_is_shown_in_small(tmp_path):
     quick = load_plan("lollipop").quick()
     store = others(quick, tmp_path / "r.jsonl", lambda c: {"pattern": {}})
     assert present(store) == [quick]
+
+
+def test_a_quick_look_is_called_one_and_its_datasets_are_found(tmp_path):
+    quick = load_plan("order").quick().narrowed(datasets=("ENZYMES",))
+    store = fill(quick, tmp_path / "r.jsonl", lambda c: 0.5)
+    (found,) = present(store)
+    assert (found.name, found.datasets) == ("order", ("ENZYMES",))
+    assert table_of(found, store).notes[0].startswith("A quick look (--quick)")
+    assert "quick look" not in to_markdown(table_of(load_plan("order"), store))
+    assert "quick look" in to_latex(table_of(found, store))
+
+
+def test_results_that_no_table_shows_are_counted(tmp_path):
+    plan = load_plan("order").narrowed(datasets=("BZR",))
+    fill(plan, tmp_path / "r.jsonl", lambda c: 0.5)
+    shown = Store(tmp_path / "r.jsonl")
+    assert unshown(present(shown), shown) == 0
+    other = fill(plan.narrowed(epochs=7), tmp_path / "r.jsonl", lambda c: 0.5)
+    assert unshown(present(other), other) == 2 * plan.seeds
 
 
 def test_files_merge_and_a_success_is_not_hidden_by_a_failure(tmp_path):

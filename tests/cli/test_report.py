@@ -21,7 +21,7 @@ def test_a_page_from_merged_files(results):
     assert run.returncode == 0, run.stderr
     assert run.stdout == "wrote r.html\n"
     page = (results / "r.html").read_text(encoding="utf-8")
-    assert page.count('<section class="card plan"') == 3  # main has EPIC in random order too
+    assert page.count('<section class="card plan"') == 2
 
 
 def test_defaults(results):
@@ -30,6 +30,13 @@ def test_defaults(results):
     run = epic("report", cwd=results)
     assert run.returncode == 0, run.stderr
     assert "Random order against breadth-first" in (results / "report.html").read_text(encoding="utf-8")
+
+
+def test_what_is_in_no_table_is_told(results):
+    fill(load_plan("order").narrowed(datasets=("BZR",), epochs=7), results / "a.jsonl", lambda c: 0.5)
+    run = epic("report", "--results", "a.jsonl", cwd=results)
+    assert run.returncode == 0
+    assert "10 results are in no table here" in run.stderr
 
 
 def test_text_goes_to_the_screen(results):
@@ -65,7 +72,10 @@ def test_runs_with_other_options_are_found_by_these_options(tmp_path):
         (("noise", "--results", "a.jsonl"), "results is a reported run of noise as it comes with the package"),
         (("--results", "empty.jsonl"), "empty.jsonl: no results there yet"),
         (("--results", "a.jsonl", "--methods", "bsf"), "unknown method 'bsf'; did you mean 'bfs'?"),
+        (("--results", "a.jsonl", "--datasets", "BRZ"), "unknown dataset 'BRZ'; did you mean 'BZR'?"),
+        (("--results", "a.jsonl", "--results", "."), ". is a folder: name a .jsonl file for results"),
         (("--results", "a.jsonl", "--format", "xls"), "unknown format 'xls'"),
+        (("--results", "a.jsonl", "--out", "/proc/r.html"), "cannot write /proc/r.html: "),
         (("--results", "a.jsonl", "--out", "no/r.html"), "the folder no does not exist"),
     ],
 )

@@ -3,6 +3,8 @@ import json
 import pytest
 
 from epic.bench.store import Store
+from epic.data import lollipop, write_graphs
+from epic.packing import pack
 from tests.cli.test_commands import small  # noqa: F401 (a fixture)
 from tests.cli.test_demo import epic
 
@@ -14,7 +16,7 @@ def test_a_plan_is_run_shown_and_not_run_again(small, tmp_path):  # noqa: F811
     command = ("reproduce", "main", *NARROW, "--datasets", str(small))
     run = epic(*command, "--dry", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    assert run.stdout.strip() == "main: 2 runs, 0 done, 2 to do"
+    assert run.stdout.startswith("main: 2 runs, 0 done, 2 to do")
     assert not (tmp_path / "results").exists()
     run = epic(*command, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
@@ -29,6 +31,9 @@ def test_a_plan_is_run_shown_and_not_run_again(small, tmp_path):  # noqa: F811
     assert "2 runs, 2 done, 0 to do" in again.stdout
     assert len(Store(tmp_path / "results" / "bench.jsonl")) == 2
     assert (tmp_path / "results" / "bench.jsonl").read_text().count("\n") == 2
+    write_graphs(small, pack(lollipop(12, heads=(4, 6), seed=7)))
+    changed = epic(*command, "--dry", cwd=tmp_path)
+    assert "2 runs, 0 done, 2 to do" in changed.stdout, "the file holds other graphs now"
 
 
 @pytest.mark.slow
@@ -52,6 +57,11 @@ def test_compare_gives_a_verdict_and_goes_on(small, tmp_path):  # noqa: F811
         (("reproduce", "main", "--methods", "epik"), "unknown method 'epik'"),
         (("reproduce", "distance", "--methods", "epic"), "distance does not compare methods: leave out --methods"),
         (("reproduce", "main", "--out", "nowhere/x.html"), "the folder nowhere does not exist"),
+        (("reproduce", "main", "--out", "/proc/x.html"), "cannot write /proc/x.html: "),
+        (("reproduce", "lollipop", "--datasets", "BZR"), "lollipop is on graphs of its own: leave out --datasets"),
+        (("reproduce", "distance_exact", "--backbones", "gin"), "trains no classifier: leave out --backbones"),
+        (("compare", "{small}", "--budget=-5s"), "a time is a number from 0 up"),
+        (("compare", "{small}", "--results", "/proc/no/r.jsonl"), "cannot write results to /proc/no/r.jsonl"),
         (("reproduce", "main", "--datasets", ","), "no datasets are named: give one at least"),
         (("report", "main", "--methods", ""), "no methods are named: give one at least"),
         (("compare", "{small}", "--methods", ""), "no methods are named: give one at least"),

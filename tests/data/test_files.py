@@ -113,9 +113,11 @@ def test_a_pickle_with_code_is_not_run(tmp_path):
 
 
 def test_damaged_and_wrong_files(tmp_path):
-    (tmp_path / "a.pt").write_bytes(b"nonsense")
-    with pytest.raises(InputError, match=r"a\.pt"):
-        read_pt(tmp_path / "a.pt")
+    noise = [bytes(torch.randint(256, (n,), generator=torch.Generator().manual_seed(n)).tolist()) for n in range(64)]
+    for content in (b"nonsense", b"0", b".", *noise):
+        (tmp_path / "a.pt").write_bytes(content)
+        with pytest.raises(InputError, match=r"a\.pt"):
+            read_pt(tmp_path / "a.pt")
     torch.save({"x": torch.ones(3)}, tmp_path / "b.pt")
     with pytest.raises(InputError, match="holds a dict, not a list"):
         read_pt(tmp_path / "b.pt")

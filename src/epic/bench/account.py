@@ -94,8 +94,7 @@ def command_of(plan: Plan) -> str:
         return ""
     full = load_plan(plan.name)
     words = ["epic", "reproduce", next((n for n in names() if plan.name in load_plan(n).parts), plan.name)]
-    # What --quick changes cannot be had by other options (the cost's epochs are among it), unless it is epochs alone.
-    if _essence(full) != _essence(plan) == _essence(full.quick()):
+    if is_quick(plan):
         words, full = [*words, "--quick"], full.quick()
     for option in ("datasets", "backbones"):
         if getattr(plan, option) != getattr(full, option):
@@ -105,13 +104,30 @@ def command_of(plan: Plan) -> str:
     for option, field in (("seeds", plan.repeated), ("tune", "tune")):
         if getattr(plan, field) != getattr(full, field):
             words += [f"--{option}", str(getattr(plan, field))]
-    if plan.options.get("epochs") != full.options.get("epochs"):
-        words += ["--epochs", str(plan.options["epochs"])]
+    if _epochs(plan) != _epochs(full):
+        words += ["--epochs", str(_epochs(plan))]
     return " ".join(words)
 
 
+def is_quick(plan: Plan) -> bool:
+    """Whether it is the small form of a plan, which no other options give (the cost's epochs are changed, too)."""
+    if plan.name not in names():
+        return False
+    full = load_plan(plan.name)
+    small = full.quick()
+    return plan.options == small.options != full.options or _essence(full) != _essence(plan) == _essence(small)
+
+
+def _epochs(plan: Plan) -> Any:
+    """What ``--epochs`` says."""
+    return (plan.options.get("learning", {}) if plan.kind == "distance" else plan.options).get("epochs")
+
+
 def _essence(plan: Plan) -> dict[str, Any]:
-    return {k: v for k, v in plan.options.items() if k != "epochs"} | {"noise": plan.noise}
+    """What ``--epochs`` does not say."""
+    options = {k: v for k, v in plan.options.items() if k != "epochs"}
+    learning = {k: v for k, v in options.pop("learning", {}).items() if k != "epochs"}
+    return {**options, "learning": learning, "noise": plan.noise}
 
 
 def _what(config: dict[str, Any]) -> str:
@@ -147,24 +163,26 @@ def present(
 ) -> list[Plan]:
     """Plans that the store has anything of, in the order of a report: those asked for, or all.
 
-    A plan brings its parts. Among all, one that has nothing but runs shared with those before it (plain training, say)
-    is left out. A plan is shown in small (``--quick``) if only that was run. ``narrow`` gives what is wanted of a plan,
-    None for nothing. Nothing at all is an error.
+    A plan brings its parts. Among all, one that has nothing but runs shared with those that have more (plain training,
+    say) is left out. A plan is shown in small (``--quick``) if only that was run. ``narrow`` gives what is wanted of a
+    plan, None for nothing. Nothing at all is an error.
     """
     plans = [load_plan(n) for n in (asked or names())]
     named = {p.name: p for p in plans} | {part: load_plan(part) for p in plans for part in p.parts}
     place = {n: i for i, n in enumerate(ORDER)}
-    found: list[Plan] = []
-    seen: set[str] = set()
+    forms: list[tuple[Plan, set[str]]] = []
     for plan in sorted(named.values(), key=lambda p: (place.get(p.name, len(ORDER)), p.name)):
-        for form in filter(None, (narrow(plan), narrow(plan.quick()))):
-            # Runs that only choose settings show in no table, and plans share many of them.
-            shown = [t for t in form.tasks(store) if t.config.get("seed") != TUNING_SEED]
-            tried = {t.key for t in shown if store.get(t) is not None or store.failed(t) is not None}
-            if tried - seen or (tried and asked):
-                found.append(form)
-                seen |= tried
+        for form in filter(None, (narrow(plan), narrow(_any_quick(plan, store)))):
+            if tried := shown(form, store):
+                forms.append((form, tried))
                 break
+    seen: set[str] = set()
+    kept: set[str] = set()
+    for form, tried in sorted(forms, key=lambda f: -len(f[1])):
+        if tried - seen or asked:
+            kept.add(form.name)
+            seen |= tried
+    found = [form for form, _ in forms if form.name in kept]
     if not found:
         wanted = " or ".join(asked) if asked else "any plan"
         raise InputError(
@@ -173,3 +191,23 @@ def present(
             f"run `epic reproduce {asked[0] if asked else 'main'}`"
         )
     return found
+
+
+def shown(plan: Plan, store: Store) -> set[str]:
+    """Keys of runs, done or failed, that the table of a plan shows: not those that only choose settings."""
+    tasks = (t for t in plan.tasks(store) if t.config.get("seed") != TUNING_SEED)
+    return {t.key for t in tasks if store.get(t) is not None or store.failed(t) is not None}
+
+
+def unshown(plans: Sequence[Plan], store: Store) -> int:
+    """How many results no table of these plans shows."""
+    seen = set().union(*(shown(p, store) for p in plans))
+    return sum(r["key"] not in seen and r.get("config", {}).get("seed") != TUNING_SEED for r in store)
+
+
+def _any_quick(plan: Plan, store: Store) -> Plan:
+    """The plan in small, with the datasets on which it was run so, if that is any."""
+    small = plan.quick()
+    wide = small.model_copy(update={"datasets": tuple(dict.fromkeys((*small.datasets, *plan.datasets)))})
+    there = {t.config.get("dataset") for t in wide.tasks(store) if store.get(t) or store.failed(t)}
+    return small.model_copy(update={"datasets": tuple(d for d in wide.datasets if d in there) or small.datasets})

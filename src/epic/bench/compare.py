@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from epic.bench.differences import Difference, differences
-from epic.bench.outcomes import Outcomes, outcomes
+from epic.bench.outcomes import METRICS, Outcomes, outcomes
 from epic.bench.plan import Entry, Plan
 from epic.bench.statistics import Comparison
 from epic.bench.store import Store
@@ -24,6 +24,7 @@ def comparison(
     seeds: int = 3,
     tune: int = 3,
     epochs: int = 100,
+    checksum: str | None = None,
     **given: Any,
 ) -> Plan:
     """The plan of a comparison with plain training.
@@ -31,8 +32,8 @@ def comparison(
     Every split and seed gives all methods the same graphs and the same initial weights; every method tries ``tune``
     settings on the validation graphs of a split, plain training as many learning rates and dropouts, which the methods
     then use too; and all take the same number of gradient steps. Splits are stratified, also where a dataset has an
-    official one: one split cannot tell chance from effect. What else is ``given`` goes into every config: ``checksum``
-    of a dataset that is a file, ``target`` and ``task`` of a CSV; None says nothing.
+    official one: one split cannot tell chance from effect. ``checksum`` is that of a dataset that is a file. What else
+    is ``given`` goes into every config: ``target`` and ``task`` of a CSV; None says nothing.
     """
     names = list(dict.fromkeys(["vanilla", *methods]))
     return Plan(
@@ -46,6 +47,7 @@ def comparison(
         tune=tune,
         plain=("learning_rate", "dropout"),
         options={"epochs": epochs, "split": "stratified", **{k: v for k, v in given.items() if v is not None}},
+        checksums={} if checksum is None else {dataset: checksum},
     )
 
 
@@ -85,7 +87,7 @@ def lines(plan: Plan, store: Store) -> list[Line]:
                 label,
                 float(np.mean(runs.values)) if runs.values else None,
                 None if gap is None else _over_splits(gap),
-                "what the others are compared with" if gap is None else gap.verdict,
+                _said(runs, gap),
                 len(runs.done),
                 _median(_epoch(a) / _epoch(b) for a, b in pairs if _epoch(b) > 0),
                 _median(map(_epoch, runs.done)),
@@ -98,6 +100,19 @@ def lines(plan: Plan, store: Store) -> list[Line]:
             )
         )
     return result
+
+
+def metric(plan: Plan, store: Store) -> str:
+    """What the scores are."""
+    where = (plan.datasets[0], plan.backbones[0], plan.noise[0])
+    found = (outcomes(plan, store, e, *where) for e in plan.entries)
+    return METRICS[next((o.task for o in found if o.done), "classes")]
+
+
+def _said(runs: Outcomes, gap: Difference | None) -> str:
+    if not runs.done and runs.errors:
+        return f"failed: {runs.errors[0].strip().splitlines()[0]}"
+    return "what the others are compared with" if gap is None else gap.verdict
 
 
 def _over_splits(gap: Difference) -> Comparison:

@@ -12,6 +12,7 @@ from epic.bench.plan import Entry, Plan
 from epic.bench.statistics import (
     Comparison,
     SignedRank,
+    amount,
     holm,
     paired,
     signed_rank,
@@ -131,11 +132,11 @@ def _said(difference: Difference, p: float | None) -> str:
     found, unit = difference.found, difference.unit
     if difference.over == "splits" or found.difference is None:
         return verdict(found, p, scale=1, unit=unit)
-    text = f"on one split: {found.difference:+.1f} {unit}"
+    text = f"on one split: {amount(found.difference, unit, '+')} {unit}"
     if found.low is None or found.high is None:
         return f"{text} over {found.runs} seed{'s' if found.runs > 1 else ''}"
     share = f"{100 * found.confidence:g} % interval"
-    return f"{text}, {share} {found.low:.1f} to {found.high:.1f} over {found.runs} seeds"
+    return f"{text}, {share} {amount(found.low, unit)} to {amount(found.high, unit)} over {found.runs} seeds"
 
 
 def _overall(
@@ -168,8 +169,9 @@ def _summed_up(found: Against, p: float | None, level: float) -> str:
     if found.signed is None or p is None:
         return f"{there[0].dataset}: {there[0].verdict}" if len(found.parts) > 1 else there[0].verdict
     up = sum((d.found.difference or 0) > 0 for d in there)
+    unit = there[0].unit
     text = (
-        f"{found.mean:+.1f} {there[0].unit} on average over {len(there)} datasets, higher on {up} "
+        f"{amount(found.mean, unit, '+')} {unit} on average over {len(there)} datasets, higher on {up} "
         f"(signed-rank p = {found.signed.p:.2g})"
     )
     if 2 * 0.5 ** len(there) > level:  # even if it were higher on all of them

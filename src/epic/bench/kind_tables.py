@@ -56,12 +56,13 @@ def distance_table(plan: Plan, store: Store) -> Table:
             rows.append(Row(str(cost), tuple(cells)))
         blocks.append(marked(Block(title, tuple(rows))))
     vanilla = _vanilla(plan, store)
+    beside = any(c.printed is not None for b in blocks for r in b.rows for c in r.cells)
     blocks.append(Block("To compare with", (_majority(plan, by_place, costs), *vanilla)))
     notes = [
         "Mean (sample standard deviation) over splits, each with a seed of its own: the paper prints a deviation for "
         "unit cost, in which nothing but the split is random. Which splits it used it does not say.",
-        "Among k neighbours, graphs as near as the k-th vote too. How the paper breaks ties it does not say: its "
-        "numbers stand beside both ways.",
+        "Among k neighbours, graphs as near as the k-th vote too."
+        + (" How the paper breaks ties it does not say: its numbers stand beside both ways." if beside else ""),
     ]
     if vanilla:
         notes.append(
@@ -86,7 +87,7 @@ def _vanilla(plan: Plan, store: Store) -> list[Row]:
         splits = splits.quick()
     elif plan.options != full.options:
         splits = splits.narrowed(epochs=plan.options["learning"].get("epochs"))
-    splits = splits.narrowed(seeds=plan.seeds)
+    splits = splits.narrowed(seeds=plan.seeds, checksums=plan.checksums or None)
     paper = {c.dataset: c for c in printed("main") if (c.method, c.backbone) == ("vanilla", "gin")}
     cells = []
     for dataset in plan.datasets:

@@ -53,8 +53,8 @@ def lollipop(config: dict[str, Any], costs: Path, data: str | None) -> dict[str,
 
 
 def _arguments(config: dict[str, Any]) -> dict[str, Any]:
-    """What the functions take: all but the recipe, which only tells runs of other code apart."""
-    return {k: v for k, v in config.items() if k != "recipe"}
+    """What the functions take: all but what only tells runs of other code, or of other contents of a file, apart."""
+    return {k: v for k, v in config.items() if k not in ("recipe", "checksum")}
 
 
 KINDS: dict[str, Kind] = {"train": train, "distance": distance, "blur": blur, "curves": curves, "lollipop": lollipop}

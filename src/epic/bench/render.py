@@ -51,7 +51,9 @@ def to_latex(table: Table) -> str:
         bold, under = (lambda t: rf"\textbf{{{t}}}"), (lambda t: rf"\underline{{{t}}}")
         for label, texts in _rows(table, block, _tex, bold, under, "$-$"):
             lines.append(" & ".join([label, *texts]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]) + "\n"
+    said = [*_marks(table, r"\textbf{best}", r"\underline{second best}"), *map(_tex, (*legend(table), *table.notes))]
+    below = [r"\par\smallskip\footnotesize", *said] if said else []
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}"]) + "\n"
 
 
 def to_csv(table: Table, header: bool = True) -> str:

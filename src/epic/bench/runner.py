@@ -7,59 +7,70 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import mean
+from typing import Any
 
 from tqdm import tqdm
 
 from epic.bench.plan import TUNING_SEED, Plan
 from epic.bench.store import Store
 from epic.bench.task import Performer, Task
+from epic.cost.learning import Learning
 from epic.scale import execute
 from epic.train.run import versions
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """How much of a plan is done, and about how long the rest takes on one worker (None: nothing to learn it from)."""
+    """How much of a plan is done, and about how long the rest takes (None: nothing to learn it from; ``rough``: from
+    other datasets only).
+    """
 
     total: int
     done: int
     failed: int
     seconds: float | None
+    rough: bool = False
 
     def __str__(self) -> str:
         left = self.total - self.done - self.failed
         text = f"{self.total} runs, {self.done} done, {left} to do"
         if self.failed:
             text += f", {self.failed} failed (--retry does them again)"
-        return text if self.seconds is None or not left else f"{text}, about {duration(self.seconds)}"
+        if not left:
+            return text
+        if self.seconds is None:
+            return f"{text}; how long it takes is known after the first"
+        return f"{text}, about {duration(self.seconds)}" + (" (guessed from other datasets)" if self.rough else "")
 
 
 def outlook(plan: Plan, store: Store, workers: int = 1) -> Outlook:
-    """Look before starting. Times are learned from finished runs of the same kind, alike in dataset and method."""
+    """Look before starting. Times are learned from finished runs of the same kind, alike in dataset and method: what
+    grows with the epochs, what with those of learning before it, and what is there once.
+    """
     known = plan.tasks(store)
     done = [t for t in known if store.get(t) is not None]
     failed = sum(store.failed(t) is not None for t in known)
     open_ = [t for t in known if store.get(t) is None and store.failed(t) is None]
     total = max(plan.count(), len(known))
-    times: dict[tuple[str, str], list[float]] = {}
+    times: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     for record in store:
         if "seconds_in_all" in record and "error" not in record and record["kind"] == plan.kind:
-            config = record["config"]
-            for key in (_like(config), (config.get("dataset", ""), ""), ("", "")):
-                times.setdefault(key, []).append(record["seconds_in_all"] / config.get("epochs", 1))
+            for key in _alike(record["config"]):
+                times.setdefault(key, []).append(_spent(record))
     if not times:
         return Outlook(total, len(done), failed, None)
 
     def guess(task: Task) -> float:
-        for key in (_like(task.config), (task.config.get("dataset", ""), ""), ("", "")):
-            if key in times:
-                return mean(times[key]) * task.config.get("epochs", 1)
-        return 0.0
+        found = next(times[key] for key in _alike(task.config) if key in times)
+        epoch, learning, once = (mean(part) for part in zip(*found, strict=True))
+        epochs, learned = _epochs(task.kind, task.config)
+        return epochs * epoch + learned * learning + once
 
     later = total - len(known)  # runs whose settings are not chosen yet
     usual = mean(map(guess, known)) if known else 0.0
     seconds = sum(map(guess, open_)) + later * usual
-    return Outlook(total, len(done), failed, seconds / max(1, workers))
+    rough = any(not any(key in times for key in _alike(t.config)[:2]) for t in open_)
+    return Outlook(total, len(done), failed, seconds / max(1, workers), rough)
 
 
 def carry_out(
@@ -79,6 +90,8 @@ def carry_out(
     ``budget`` (seconds): no task begins after it is spent; those that have begun are finished.
     """
     end = None if budget is None else time.monotonic() + budget
+    if not plan.ready(store) and not (retry and any(store.failed(t) is not None for t in plan.tasks(store))):
+        return True  # another run may be writing its results: nothing is written here
     look = outlook(plan, store, workers)
     with (
         store.writer() as writer,
@@ -136,6 +149,32 @@ class Feed:
 
     def _refill(self) -> None:
         self.queue = deque(t for t in [*self.retry, *self.plan.ready(self.store)] if t.key not in self.handed)
+
+
+def _alike(config: dict[str, Any]) -> list[tuple[str, str]]:
+    """Where to look for runs that take about as long, the likest first."""
+    return [_like(config), (config.get("dataset", ""), ""), ("", "")]
+
+
+def _epochs(kind: str, config: dict[str, Any]) -> tuple[int, int]:
+    """Of the run itself, and of what it learns before."""
+    if kind == "train":
+        return config["epochs"], config.get("cost", {}).get("epochs", 1)
+    usual = Learning().epochs
+    return 0, config.get("learning", {}).get("epochs", config.get("epochs", usual))
+
+
+def _spent(record: dict[str, Any]) -> tuple[float, float, float]:
+    """Seconds of an epoch, of an epoch of learning before it, and the rest."""
+    whole, (epochs, learned) = record["seconds_in_all"], _epochs(record["kind"], record["config"])
+    if record["kind"] == "train":
+        training = min(whole, record.get("seconds", whole))
+        # A cost that another run had learned counts there, in full, but took no time here.
+        learning = min(record.get("prepared") or 0.0, whole - training)
+        return training / epochs, learning / learned, whole - training - learning
+    # What is not told apart (blur, lollipop) is nearly all learning.
+    learning = min(whole, record.get("fit_seconds", record.get("seconds", whole)))
+    return 0.0, learning / learned, whole - learning
 
 
 def _like(config: dict) -> tuple[str, str]:

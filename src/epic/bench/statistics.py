@@ -190,6 +190,15 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     return result
 
 
+def amount(value: float, unit: str, sign: str = "") -> str:
+    """Points with one decimal; other units, which may be of any size, with three digits.
+
+    >>> amount(1.25, "points", "+"), amount(0.00123, "units")
+    ('+1.2', '0.00123')
+    """
+    return format(value, f"{sign}.1f" if unit == "points" else f"{sign}.3g")
+
+
 def verdict(found: Comparison, p: float | None = None, scale: float = 100.0, unit: str = "points") -> str:
     """What a comparison says, in a sentence.
 
@@ -201,7 +210,7 @@ def verdict(found: Comparison, p: float | None = None, scale: float = 100.0, uni
     """
     if found.difference is None:
         return "too few runs to say: there are none"
-    gap = f"{scale * found.difference:+.1f} {unit}"
+    gap = f"{amount(scale * found.difference, unit, '+')} {unit}"
     if found.splits < LEAST:
         return f"too few runs to say: {gap} over {found.splits} split{'s' if found.splits > 1 else ''}"
     if found.low is None or found.high is None or found.p is None:
@@ -209,7 +218,7 @@ def verdict(found: Comparison, p: float | None = None, scale: float = 100.0, uni
     if found.difference == found.low == found.high:
         return f"no evidence that it helps: the same scores in all {found.splits} splits"
     share = f"{100 * found.confidence:g} %"
-    text = f"{gap}, {share} interval {scale * found.low:.1f} to {scale * found.high:.1f}"
+    text = f"{gap}, {share} interval {amount(scale * found.low, unit)} to {amount(scale * found.high, unit)}"
     level = 1 - found.confidence
     if (found.p if p is None else p) < level:
         return f"{'helps' if found.difference > 0 else 'hurts'}: {text}"

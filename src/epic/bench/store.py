@@ -24,13 +24,17 @@ class Store:
         self.path = Path(path)
         self._records: dict[str, dict[str, Any]] = {}
         if self.path.exists():
-            if not self.path.is_file():
-                raise InputError(f"{self.path} is a folder: name a .jsonl file for results")
             self._read(self.path)
 
     def _read(self, path: Path) -> None:
         """Take the records of a file: the last of a run goes, but a failure does not hide that it was done."""
-        for record in read_lines(path):
+        if path.is_dir():
+            raise InputError(f"{path} is a folder: name a .jsonl file for results")
+        try:
+            records = read_lines(path)
+        except OSError as error:
+            raise InputError(f"cannot read results from {path}: {error.strerror}") from error
+        for record in records:
             old = self._records.get(record["key"])
             if "error" not in record or old is None or "error" in old:
                 self._records[record["key"]] = record
@@ -53,8 +57,12 @@ class Store:
     @contextmanager
     def writer(self) -> Iterator[Writer]:
         """The one who may append; a second one is refused while the first is at work."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab+") as file:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            file = self.path.open("ab+")
+        except OSError as error:
+            raise InputError(f"cannot write results to {self.path}: {error.strerror}; name another file") from error
+        with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from epic.bench import kind_tables
+from epic.bench.account import is_quick
 from epic.bench.differences import Against, Difference, baseline, block_title, differences
 from epic.bench.outcomes import METRICS, outcomes
 from epic.bench.plan import Entry, Plan
@@ -16,13 +17,16 @@ __all__ = ["Against", "Block", "Cell", "Difference", "Row", "Table", "difference
 
 SPREAD = "Mean (sample standard deviation) over the runs. The paper does not say which deviation it prints."
 
+QUICK = "A quick look (--quick): few epochs and runs, nothing tuned. Not to be compared with the paper's numbers."
+
 _KEY = {"costs": "cost", "order": "order", "sinkhorn": "k"}
 """Which column of a printed table names its rows, where it is not the method."""
 
 
 def table_of(plan: Plan, store: Store) -> Table:
     """The table of a plan of any kind; what is missing in the store is missing in the cells."""
-    return kind_tables.KINDS[plan.kind](plan, store) if plan.kind != "train" else train_table(plan, store)
+    table = kind_tables.KINDS[plan.kind](plan, store) if plan.kind != "train" else train_table(plan, store)
+    return replace(table, notes=(QUICK, *table.notes)) if is_quick(plan) else table
 
 
 def train_table(plan: Plan, store: Store) -> Table:

@@ -33,7 +33,11 @@ def compare(
     tune: Annotated[int, typer.Option(help="Settings that every method may try on validation.", min=0)] = 3,
     epochs: Annotated[int, typer.Option(help="Epochs of a run.", min=1)] = 100,
     budget: Annotated[
-        str | None, typer.Option(help="Stop after this time, with what there is: 45s, 30m, 2h.", show_default=False)
+        str | None,
+        typer.Option(
+            help="Begin no run after this time (45s, 30m, 2h), finish those that have begun, and tell what there is.",
+            show_default=False,
+        ),
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes, one thread each.", min=1)] = 1,
     ray: Ray = None,
@@ -54,7 +58,7 @@ def compare(
     from rich.table import Table
 
     from epic.augment import METHODS
-    from epic.bench.compare import comparison, lines
+    from epic.bench.compare import comparison, lines, metric
     from epic.bench.runner import carry_out, outlook
     from epic.bench.store import Store
     from epic.bench.task import Performer
@@ -73,7 +77,6 @@ def compare(
         seeds=seeds,
         tune=tune,
         epochs=epochs,
-        # A file may change under the same name; runs of its old contents are not runs of its new ones.
         checksum=checksum(loaded) if Path(dataset).exists() else None,
         target=targets(target),
         task=task,
@@ -95,13 +98,19 @@ def compare(
     titles = ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "ms/graph", "settings", "verdict")
     for title in titles:
         table.add_column(title, overflow="fold")
-    for line in lines(plan, store):
+    told = lines(plan, store)
+    digits = ".4g" if loaded.task == "values" else ".2f"
+    for line in told:
         gap = line.difference
-        reach = None if gap is None or gap.low is None or gap.high is None else f"{gap.low:+.2f} to {gap.high:+.2f}"
+        reach = (
+            None
+            if gap is None or gap.low is None or gap.high is None
+            else f"{gap.low:+{digits}} to {gap.high:+{digits}}"
+        )
         table.add_row(
             line.method,
-            _number(line.score, ".2f"),
-            "-" if gap is None else _number(gap.difference, "+.2f"),
+            _number(line.score, digits),
+            "-" if gap is None else _number(gap.difference, f"+{digits}"),
             reach or "-",
             "-" if gap is None else _number(gap.p, ".3f"),
             f"{line.runs}/{splits * seeds}",
@@ -111,11 +120,13 @@ def compare(
             line.verdict,
         )
     Console(width=max(Console().width, 150)).print(table)
+    if any(line.score is not None for line in told):
+        typer.echo(f"Score: {metric(plan, store)}, mean over the test graphs of all runs.")
     typer.echo("Interval and p: corrected resampled t-test over splits; verdicts after Holm's correction over methods.")
     typer.echo("ms/graph: time to make one augmented graph, in the process that trains.")
     failed = sum(store.failed(t) is not None for t in plan.tasks(store))
     if failed:
-        typer.echo(f"{failed} runs failed (see {results}); --retry does them again.", err=True)
+        typer.echo(f"{failed} runs failed ({results} says why); --retry does them again.", err=True)
         raise typer.Exit(1)
     if not whole:
         typer.echo("Stopped before the end: run the same command again to go on.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -149,16 +150,30 @@ def narrowing(
     datasets: str | None, methods: str | None, backbones: str | None, **rest: int | None
 ) -> Callable[[Plan], Plan]:
     """What the options leave of a plan. One that compares no methods is left as it is by ``methods``."""
+    names = None if datasets is None else tuple(map(whole_path, listed(datasets)))
+    sums = _checksums(names or ())
 
     def narrow(plan: Plan) -> Plan:
         return plan.narrowed(
-            datasets=None if datasets is None or not plan.datasets else tuple(map(whole_path, listed(datasets))),
+            datasets=names if plan.datasets else None,
             methods=None if methods is None or not plan.entries else listed(methods),
             backbones=None if backbones is None else tuple(listed(backbones)),
+            checksums=sums or None,
             **rest,
         )
 
     return narrow
+
+
+def _checksums(datasets: Iterable[str]) -> dict[str, str]:
+    """Of those that are files or folders."""
+    files = [name for name in datasets if Path(name).exists()]
+    if not files:
+        return {}
+    from epic.data import load
+    from epic.train.run import checksum
+
+    return {name: checksum(load(name)) for name in files}
 
 
 def seconds_of(text: str) -> float:
@@ -174,6 +189,8 @@ def seconds_of(text: str) -> float:
         value = float(text[:-1]) if unit else float(text)
     except ValueError as error:
         raise InputError(f"a time is written 45s, 30m or 2h, got {text!r}") from error
+    if not 0 <= value < math.inf:
+        raise InputError(f"a time is a number from 0 up with s, m or h behind it, got {text!r}")
     return value * (unit or 1)
 
 
@@ -201,6 +218,13 @@ def need_writable(path: Path) -> Path:
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
+    new = not path.exists()
+    try:
+        path.open("ab").close()  # permissions do not tell all: try it
+        if new:
+            path.unlink()
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
     return path
 
 

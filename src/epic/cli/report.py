@@ -20,6 +20,7 @@ from epic.cli.options import (
     listed,
     narrowing,
     need_writable,
+    whole_path,
 )
 
 
@@ -57,23 +58,34 @@ def report(
     if target is not None:
         need_writable(target)
     from epic.augment import METHODS
-    from epic.bench.account import Merged, present
+    from epic.bench.account import Merged, present, unshown
     from epic.bench.plan import load_plan, names
     from epic.view import report as view
 
+    every = [load_plan(n) for n in names()]
     rows = None if methods is None else need_some(listed(methods), "methods")
     for name in rows or ():
-        choose(name, {*METHODS, *(e.label for n in names() for e in load_plan(n).entries)}, "method")
+        choose(name, dict.fromkeys((*METHODS, *(e.label for p in every for e in p.entries))), "method")
+    store = Merged(results or [Path("results/bench.jsonl")])
+    there = [str(r["config"].get("dataset", "")) for r in store if isinstance(r.get("config"), dict)]
+    for name in () if datasets is None else map(whole_path, listed(datasets)):
+        choose(name, [d for d in dict.fromkeys((*(d for p in every for d in p.datasets), *there)) if d], "dataset")
 
     def narrow(plan: Plan) -> Plan | None:
         known = {*METHODS, *(e.label for e in plan.entries)}
-        there = None if rows is None else ",".join(n for n in rows if plan.entries and n in known)
-        if there == "":
+        asked = None if rows is None else ",".join(n for n in rows if plan.entries and n in known)
+        if asked == "":
             return None
-        return narrowing(datasets, there, backbones, seeds=seeds, epochs=epochs, tune=tune)(plan)
+        return narrowing(datasets, asked, backbones, seeds=seeds, epochs=epochs, tune=tune)(plan)
 
-    store = Merged(results or [Path("results/bench.jsonl")])
     found = present(store, plans or (), narrow)
+    left = unshown(found, store)
+    if left and not plans:
+        typer.echo(
+            f"{left} results are in no table here: they were made with other datasets, seeds, epochs or tuning than "
+            "the plans have, or with other code. Give the options that they were made with to see them.",
+            err=True,
+        )
     for name in plans or ():
         if not any(p.name == name for p in found):
             typer.echo(f"nothing of {name} with these options", err=True)

@@ -69,6 +69,10 @@ def reproduce(
     parts = [first, *map(load_plan, first.parts)]
     if methods is not None and not first.entries:
         raise InputError(f"{plan} does not compare methods: leave out --methods")
+    if datasets is not None and not first.datasets:
+        raise InputError(f"{plan} is on graphs of its own: leave out --datasets")
+    if backbones is not None and all(p.kind != "train" for p in parts):
+        raise InputError(f"{plan} trains no classifier: leave out --backbones")
     narrow = narrowing(datasets, methods, backbones, seeds=seeds, epochs=epochs, tune=tune)
     plans = [narrow(p.quick() if quick else p) for p in parts]
     # A name that is wrong, or data that is not here, ends it before anything is written.

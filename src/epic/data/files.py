@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import struct
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -78,7 +79,7 @@ def read_pt(path: str | Path) -> Pack:
             f"{path} holds {named[1] if named else 'more than graphs'} and is not opened: only tensors, numbers, text "
             "and PyG's Data and Batch are read. Leave it out or turn it into a tensor, and save again"
         ) from error
-    except (RuntimeError, EOFError, OSError, KeyError, ValueError) as error:
+    except (RuntimeError, EOFError, OSError, LookupError, ValueError, TypeError, AttributeError, struct.error) as error:
         raise InputError(f"{path} is damaged or not a PyTorch file ({error})") from error
     if isinstance(loaded, tuple) and 2 <= len(loaded) <= 4 and (loaded[1] is None or isinstance(loaded[1], dict)):
         loaded = _separated(path, *loaded[:2])
