@@ -121,7 +121,7 @@ def compare(
         )
     Console(width=max(Console().width, 150)).print(table)
     if any(line.score is not None for line in told):
-        typer.echo(f"Score: {metric(plan, store)}, mean over the test graphs of all runs.")
+        typer.echo(f"Score: {metric(plan, store)}, on the test graphs, mean over all runs.")
     typer.echo("Interval and p: corrected resampled t-test over splits; verdicts after Holm's correction over methods.")
     typer.echo("ms/graph: time to make one augmented graph, in the process that trains.")
     failed = sum(store.failed(t) is not None for t in plan.tasks(store))

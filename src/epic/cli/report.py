@@ -83,7 +83,7 @@ def report(
     if left and not plans:
         typer.echo(
             f"{left} results are in no table here: they were made with other datasets, seeds, epochs or tuning than "
-            "the plans have, or with other code. Give the options that they were made with to see them.",
+            "the plans have (give these options to see them), by epic compare, or by other code.",
             err=True,
         )
     for name in plans or ():
