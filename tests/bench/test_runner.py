@@ -155,6 +155,16 @@ def test_only_what_grows_with_epochs_is_reckoned_by_epoch(tmp_path):
     assert outlook(full, store).seconds == pytest.approx(2 * (50 + 40 + 5))
 
 
+def test_what_a_method_learns_of_its_own_has_epochs_of_its_own(tmp_path):
+    store = Store(tmp_path / "r.jsonl")
+    quick = plan(tune=0, entries=("s_mixup",), datasets=("a",), options={"epochs": 5, "fit_epochs": 2})
+    with store.writer() as writer:
+        for task in quick.ready(store):
+            writer.add(task, {"seconds_in_all": 5.0, "seconds": 1.0, "prepared": 3.0})
+    full = plan(tune=0, entries=("s_mixup",), datasets=("a",), options={"epochs": 100})
+    assert outlook(full, store).seconds == pytest.approx(2 * (20 + 30 + 1))
+
+
 def test_the_epochs_of_distances_are_those_of_learning(tmp_path):
     store, full = Store(tmp_path / "r.jsonl"), load_plan("distance").narrowed(datasets=("BZR",), seeds=1)
     seconds = {"unit": 0.0, "feature": 0.0, "learned": 6.0}

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from epic import InputError
-from epic.bench.account import Merged, account_of, command_of, present, unshown
+from epic.bench.account import Merged, account_of, command_of, is_quick, present, unshown
 from epic.bench.plan import Entry, load_plan
 from epic.bench.printed import printed
 from epic.bench.render import to_csv, to_latex, to_markdown
@@ -390,6 +390,8 @@ def test_the_command_says_what_was_left_out_or_changed():
         assert command_of(plan) == f"epic reproduce {name}"
         assert command_of(plan.narrowed(epochs=2)) == f"epic reproduce {name} --epochs 2"
         assert command_of(plan.quick()) == f"epic reproduce {name} --quick"
+    few = load_plan("distance").narrowed(epochs=3)  # as many as --quick has, but that has two seeds
+    assert command_of(few) == "epic reproduce distance --epochs 3"
     assert command_of(load_plan("blur")) == "epic reproduce sinkhorn"
     assert command_of(load_plan("splits").narrowed(seeds=2)) == "epic reproduce distance --seeds 2"
     assert command_of(tiny()) == ""
@@ -440,6 +442,14 @@ def test_a_quick_look_is_called_one_and_its_datasets_are_found(tmp_path):
     assert table_of(found, store).notes[0].startswith("A quick look (--quick)")
     assert "quick look" not in to_markdown(table_of(load_plan("order"), store))
     assert "quick look" in to_latex(table_of(found, store))
+
+
+@pytest.mark.parametrize("name", ["order", "costs"])
+def test_a_quick_look_is_shown_beside_a_plan_that_shares_runs_with_the_whole(name, tmp_path):
+    fill(load_plan("main").narrowed(datasets=("BZR",), backbones=("gin",)), tmp_path / "r.jsonl", lambda c: 0.5)
+    fill(load_plan(name).quick(), tmp_path / "r.jsonl", lambda c: 0.5)
+    found = present(Store(tmp_path / "r.jsonl"))
+    assert [(p.name, is_quick(p)) for p in found] == [("main", False), (name, True)]
 
 
 def test_results_that_no_table_shows_are_counted(tmp_path):

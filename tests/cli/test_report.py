@@ -64,6 +64,15 @@ def test_runs_with_other_options_are_found_by_these_options(tmp_path):
     assert "nothing of main with these options" in run.stderr
 
 
+def test_runs_on_a_file_are_shown_whatever_became_of_it(tmp_path):
+    file = str(tmp_path / "graphs.pt")
+    plan = load_plan("order").narrowed(datasets=(file,), checksums={file: "abc"})
+    fill(plan, tmp_path / "a.jsonl", lambda c: 0.8)
+    run = epic("report", "order", "--datasets", file, "--format", "md", "--results", "a.jsonl", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "| random | **80.00 (0.0)** |" in run.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -72,7 +81,7 @@ def test_runs_with_other_options_are_found_by_these_options(tmp_path):
         (("noise", "--results", "a.jsonl"), "results is a reported run of noise as it comes with the package"),
         (("--results", "empty.jsonl"), "empty.jsonl: no results there yet"),
         (("--results", "a.jsonl", "--methods", "bsf"), "unknown method 'bsf'; did you mean 'bfs'?"),
-        (("--results", "a.jsonl", "--datasets", "BRZ"), "unknown dataset 'BRZ'; did you mean 'BZR'?"),
+        (("--results", "a.jsonl", "--datasets", "BRZ"), "unknown dataset in these results 'BRZ'; did you mean 'BZR'?"),
         (("--results", "a.jsonl", "--results", "."), ". is a folder: name a .jsonl file for results"),
         (("--results", "a.jsonl", "--format", "xls"), "unknown format 'xls'"),
         (("--results", "a.jsonl", "--out", "/proc/r.html"), "cannot write /proc/r.html: "),

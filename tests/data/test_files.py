@@ -1,3 +1,4 @@
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -117,6 +118,12 @@ def test_damaged_and_wrong_files(tmp_path):
     for content in (b"nonsense", b"0", b".", *noise):
         (tmp_path / "a.pt").write_bytes(content)
         with pytest.raises(InputError, match=r"a\.pt"):
+            read_pt(tmp_path / "a.pt")
+    torch.save(some(), tmp_path / "a.pt", _use_new_zipfile_serialization=False)
+    whole = (tmp_path / "a.pt").read_bytes()
+    for place in range(0, len(whole), 7):  # some flips are harmless
+        (tmp_path / "a.pt").write_bytes(whole[:place] + bytes([whole[place] ^ 21]) + whole[place + 1 :])
+        with contextlib.suppress(InputError):
             read_pt(tmp_path / "a.pt")
     torch.save({"x": torch.ones(3)}, tmp_path / "b.pt")
     with pytest.raises(InputError, match="holds a dict, not a list"):

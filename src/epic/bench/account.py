@@ -115,7 +115,11 @@ def is_quick(plan: Plan) -> bool:
         return False
     full = load_plan(plan.name)
     small = full.quick()
-    return plan.options == small.options != full.options or _essence(full) != _essence(plan) == _essence(small)
+    if _essence(full) != _essence(small):
+        return _essence(plan) == _essence(small)
+    # It differs in epochs and repetitions only, which may have been asked for.
+    same = getattr(plan, plan.repeated) == getattr(small, plan.repeated)
+    return same and plan.options == small.options != full.options
 
 
 def _epochs(plan: Plan) -> Any:
@@ -170,19 +174,16 @@ def present(
     plans = [load_plan(n) for n in (asked or names())]
     named = {p.name: p for p in plans} | {part: load_plan(part) for p in plans for part in p.parts}
     place = {n: i for i, n in enumerate(ORDER)}
-    forms: list[tuple[Plan, set[str]]] = []
-    for plan in sorted(named.values(), key=lambda p: (place.get(p.name, len(ORDER)), p.name)):
-        for form in filter(None, (narrow(plan), narrow(_any_quick(plan, store)))):
-            if tried := shown(form, store):
-                forms.append((form, tried))
-                break
+    ordered = sorted(named.values(), key=lambda p: (place.get(p.name, len(ORDER)), p.name))
+    kept: dict[str, Plan] = {}
     seen: set[str] = set()
-    kept: set[str] = set()
-    for form, tried in sorted(forms, key=lambda f: -len(f[1])):
-        if tried - seen or asked:
-            kept.add(form.name)
-            seen |= tried
-    found = [form for form, _ in forms if form.name in kept]
+    for forms in ([narrow(p) for p in ordered], [narrow(_any_quick(p, store)) for p in ordered]):
+        there = [(f, tried) for f in forms if f is not None and f.name not in kept and (tried := shown(f, store))]
+        for form, tried in sorted(there, key=lambda f: -len(f[1])):
+            if tried - seen or asked:
+                kept[form.name] = form
+                seen |= tried
+    found = [kept[p.name] for p in ordered if p.name in kept]
     if not found:
         wanted = " or ".join(asked) if asked else "any plan"
         raise InputError(
@@ -202,7 +203,7 @@ def shown(plan: Plan, store: Store) -> set[str]:
 def unshown(plans: Sequence[Plan], store: Store) -> int:
     """How many results no table of these plans shows."""
     seen = set().union(*(shown(p, store) for p in plans))
-    return sum(r["key"] not in seen and r.get("config", {}).get("seed") != TUNING_SEED for r in store)
+    return sum(r["key"] not in seen and (r.get("config") or {}).get("seed") != TUNING_SEED for r in store)
 
 
 def _any_quick(plan: Plan, store: Store) -> Plan:

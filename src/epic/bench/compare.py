@@ -111,7 +111,7 @@ def metric(plan: Plan, store: Store) -> str:
 
 def _said(runs: Outcomes, gap: Difference | None) -> str:
     if not runs.done and runs.errors:
-        return f"failed: {runs.errors[0].strip().splitlines()[0]}"
+        return f"failed: {next(iter(runs.errors[0].strip().splitlines()), 'without a message')}"
     return "what the others are compared with" if gap is None else gap.verdict
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from epic.bench.account import is_quick
 from epic.bench.lollipop import PRINTED
 from epic.bench.outcomes import outcomes
 from epic.bench.plan import Plan, load_plan
@@ -82,10 +83,10 @@ def _majority(plan: Plan, by_place: dict, costs: Sequence[Any]) -> Row:
 
 def _vanilla(plan: Plan, store: Store) -> list[Row]:
     """Plain training on the same splits."""
-    splits, full = load_plan("splits"), load_plan(plan.name)
-    if plan.options == full.quick().options != full.options:
+    splits = load_plan("splits")
+    if is_quick(plan):
         splits = splits.quick()
-    elif plan.options != full.options:
+    elif plan.options != load_plan(plan.name).options:
         splits = splits.narrowed(epochs=plan.options["learning"].get("epochs"))
     splits = splits.narrowed(seeds=plan.seeds, checksums=plan.checksums or None)
     paper = {c.dataset: c for c in printed("main") if (c.method, c.backbone) == ("vanilla", "gin")}

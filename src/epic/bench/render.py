@@ -181,4 +181,4 @@ _TEX = {c: rf"\{c}" for c in "&%$#_{}"} | {
 
 def _tex(text: str) -> str:
     """Text that LaTeX sets as it is."""
-    return "".join(_TEX.get(c, c) for c in " ".join(text.split()))
+    return "".join(_TEX.get(c, c) for c in " ".join(text.split())).replace("--", "-{}-")

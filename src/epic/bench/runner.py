@@ -11,6 +11,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from epic.augment import method_class
+from epic.augment.learn_matching import Matching
 from epic.bench.plan import TUNING_SEED, Plan
 from epic.bench.store import Store
 from epic.bench.task import Performer, Task
@@ -54,7 +56,7 @@ def outlook(plan: Plan, store: Store, workers: int = 1) -> Outlook:
     total = max(plan.count(), len(known))
     times: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     for record in store:
-        if "seconds_in_all" in record and "error" not in record and record["kind"] == plan.kind:
+        if "seconds_in_all" in record and "error" not in record and record.get("kind") == plan.kind:
             for key in _alike(record["config"]):
                 times.setdefault(key, []).append(_spent(record))
     if not times:
@@ -159,7 +161,10 @@ def _alike(config: dict[str, Any]) -> list[tuple[str, str]]:
 def _epochs(kind: str, config: dict[str, Any]) -> tuple[int, int]:
     """Of the run itself, and of what it learns before."""
     if kind == "train":
-        return config["epochs"], config.get("cost", {}).get("epochs", 1)
+        learned = config.get("cost", {}).get("epochs", 1)
+        if method_class(config["method"]).learns:  # not a cost, but something of its own
+            learned = config.get("fit_epochs") or Matching().epochs
+        return config.get("epochs", 1), learned
     usual = Learning().epochs
     return 0, config.get("learning", {}).get("epochs", config.get("epochs", usual))
 
@@ -168,9 +173,10 @@ def _spent(record: dict[str, Any]) -> tuple[float, float, float]:
     """Seconds of an epoch, of an epoch of learning before it, and the rest."""
     whole, (epochs, learned) = record["seconds_in_all"], _epochs(record["kind"], record["config"])
     if record["kind"] == "train":
-        training = min(whole, record.get("seconds", whole))
-        # A cost that another run had learned counts there, in full, but took no time here.
-        learning = min(record.get("prepared") or 0.0, whole - training)
+        training = min(whole, record.get("seconds") or whole)
+        learning = record.get("prepared") or 0.0
+        if learning > whole - training:  # a cost that another run had learned: it took no time here
+            learning = 0.0
         return training / epochs, learning / learned, whole - training - learning
     # What is not told apart (blur, lollipop) is nearly all learning.
     learning = min(whole, record.get("fit_seconds", record.get("seconds", whole)))

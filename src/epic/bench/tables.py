@@ -17,7 +17,7 @@ __all__ = ["Against", "Block", "Cell", "Difference", "Row", "Table", "difference
 
 SPREAD = "Mean (sample standard deviation) over the runs. The paper does not say which deviation it prints."
 
-QUICK = "A quick look (--quick): few epochs and runs, nothing tuned. Not to be compared with the paper's numbers."
+QUICK = "A quick look (--quick): few epochs and runs. Not to be compared with the paper's numbers."
 
 _KEY = {"costs": "cost", "order": "order", "sinkhorn": "k"}
 """Which column of a printed table names its rows, where it is not the method."""

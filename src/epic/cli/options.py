@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -147,11 +148,17 @@ def say_notes(dataset: Dataset) -> Dataset:
 
 
 def narrowing(
-    datasets: str | None, methods: str | None, backbones: str | None, **rest: int | None
+    datasets: str | None,
+    methods: str | None,
+    backbones: str | None,
+    checksums: dict[str, str] | None = None,
+    **rest: int | None,
 ) -> Callable[[Plan], Plan]:
-    """What the options leave of a plan. One that compares no methods is left as it is by ``methods``."""
+    """What the options leave of a plan. One that compares no methods is left as it is by ``methods``. ``checksums`` are
+    those of datasets that are files; None looks at the files.
+    """
     names = None if datasets is None else tuple(map(whole_path, listed(datasets)))
-    sums = _checksums(names or ())
+    sums = _checksums(names or ()) if checksums is None else checksums
 
     def narrow(plan: Plan) -> Plan:
         return plan.narrowed(
@@ -218,11 +225,15 @@ def need_writable(path: Path) -> Path:
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
-    new = not path.exists()
-    try:
-        path.open("ab").close()  # permissions do not tell all: try it
-        if new:
-            path.unlink()
+    try:  # permissions do not tell all
+        if not path.exists():
+            end = path.resolve()  # what a link points to
+            os.close(os.open(end, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            end.unlink(missing_ok=True)
+        elif path.is_file():
+            path.open("ab").close()
+    except FileExistsError:
+        pass  # another has just made it
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from error
     return path

@@ -67,20 +67,22 @@ def report(
     for name in rows or ():
         choose(name, dict.fromkeys((*METHODS, *(e.label for p in every for e in p.entries))), "method")
     store = Merged(results or [Path("results/bench.jsonl")])
-    there = [str(r["config"].get("dataset", "")) for r in store if isinstance(r.get("config"), dict)]
+    # As it was when it was run: a file may have changed since, or be on another machine.
+    sums = {str(c.get("dataset")): c.get("checksum") for r in store if isinstance(c := r.get("config"), dict)}
     for name in () if datasets is None else map(whole_path, listed(datasets)):
-        choose(name, [d for d in dict.fromkeys((*(d for p in every for d in p.datasets), *there)) if d], "dataset")
+        choose(name, dict.fromkeys((*(d for p in every for d in p.datasets), *sums)), "dataset in these results")
 
     def narrow(plan: Plan) -> Plan | None:
         known = {*METHODS, *(e.label for e in plan.entries)}
         asked = None if rows is None else ",".join(n for n in rows if plan.entries and n in known)
         if asked == "":
             return None
-        return narrowing(datasets, asked, backbones, seeds=seeds, epochs=epochs, tune=tune)(plan)
+        files = {name: value for name, value in sums.items() if value is not None}
+        return narrowing(datasets, asked, backbones, files, seeds=seeds, epochs=epochs, tune=tune)(plan)
 
     found = present(store, plans or (), narrow)
     left = unshown(found, store)
-    if left and not plans:
+    if left and all(option is None for option in (plans, datasets, methods, backbones, seeds, epochs, tune)):
         typer.echo(
             f"{left} results are in no table here: they were made with other datasets, seeds, epochs or tuning than "
             "the plans have (give these options to see them), by epic compare, or by other code.",

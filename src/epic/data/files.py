@@ -79,16 +79,31 @@ def read_pt(path: str | Path) -> Pack:
             f"{path} holds {named[1] if named else 'more than graphs'} and is not opened: only tensors, numbers, text "
             "and PyG's Data and Batch are read. Leave it out or turn it into a tensor, and save again"
         ) from error
-    except (RuntimeError, EOFError, OSError, LookupError, ValueError, TypeError, AttributeError, struct.error) as error:
+    except (
+        RuntimeError,
+        EOFError,
+        OSError,
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        AssertionError,
+        struct.error,
+    ) as error:
         raise InputError(f"{path} is damaged or not a PyTorch file ({error})") from error
     if isinstance(loaded, tuple) and 2 <= len(loaded) <= 4 and (loaded[1] is None or isinstance(loaded[1], dict)):
         loaded = _separated(path, *loaded[:2])
     if not isinstance(loaded, (Data, list, tuple)):
         raise InputError(f"{path} holds a {type(loaded).__name__}, not a list of PyG graphs")
-    for graph in [loaded] if isinstance(loaded, Data) else loaded:
-        if isinstance(graph, Data):
-            graph._store.__dict__.pop("_cached_attr", None)  # it came as a plain dict, and PyG makes it anew
-    return pack(loaded)
+    try:
+        for graph in [loaded] if isinstance(loaded, Data) else loaded:
+            if isinstance(graph, Data):
+                graph._store.__dict__.pop("_cached_attr", None)  # it came as a plain dict, and PyG makes it anew
+        return pack(loaded)
+    except InputError:
+        raise
+    except (RuntimeError, LookupError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(f"{path} holds graphs that are damaged ({error}): save it again") from error
 
 
 @wraps(defaultdict, updated=())
