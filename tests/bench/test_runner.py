@@ -42,7 +42,7 @@ def test_the_pool_and_one_process_give_the_same_records(tmp_path, calls):
     assert keys(stores[0]) == keys(stores[1])
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_failures_are_kept_told_and_retried(tmp_path, calls, workers):
     store, said = Store(tmp_path / "r.jsonl"), []
     table = plan(tune=0)
@@ -67,6 +67,7 @@ def test_a_budget_stops_early_and_a_new_call_goes_on(tmp_path, calls):
     assert len(store) == plan().count()
 
 
+@pytest.mark.slow
 def test_no_run_begins_after_the_budget(tmp_path, calls):
     store = Store(tmp_path / "r.jsonl")
     assert len(plan().ready(store)) > 1

@@ -115,6 +115,7 @@ def table(tmp_path, monkeypatch):
     return tmp_path / "mine.csv"
 
 
+@pytest.mark.slow
 def test_a_csv_is_read_as_told(table, tmp_path):
     command = ["train", str(table), "--epochs", "1", "--split", "stratified"]
     run = epic(*command, "--out", str(tmp_path / "none"))
@@ -144,9 +145,12 @@ def test_a_csv_is_read_as_told(table, tmp_path):
         ("path", "0", "1"),
         ("gallery", "--pairs", "2", "--out", "{folder}/g.html"),
         ("quality", "--methods", "epic_unit", "--graphs", "8", "--epochs", "1"),
-        (
-            *("compare", "--methods", "drop_edge", "--splits", "1", "--seeds", "1", "--tune", "0", "--epochs", "1"),
-            *("--results", "{folder}/compare.jsonl"),
+        pytest.param(
+            (
+                *("compare", "--methods", "drop_edge", "--splits", "1", "--seeds", "1", "--tune", "0", "--epochs", "1"),
+                *("--results", "{folder}/compare.jsonl"),
+            ),
+            marks=pytest.mark.slow,
         ),
         ("augment", "--method", "epic_unit", "--count", "4", "--out", "{folder}/made"),
     ],

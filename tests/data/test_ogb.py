@@ -60,7 +60,9 @@ TABLE = {
 }
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.slow] if n == "ogbg-molhiv" else []) for n in TABLE]
+)
 def test_published_statistics(name):
     root = Path(os.environ.get("EPIC_DATA", "")) / "ogb"
     if not (root / name.replace("-", "_")).is_dir():
