@@ -111,6 +111,20 @@ def test_the_indicator_does_not_change_the_first_weights(tmp_path):
         assert torch.equal(value[tuple(slice(n) for n in weights[name].shape)], weights[name]), name
 
 
+@pytest.mark.parametrize("columns", [1, 9])
+def test_the_indicator_beside_categories(columns, tmp_path):
+    """Nine columns are those of atoms, whose tables are as large as OGB's whatever the graphs hold."""
+    graphs = pack(lollipop(120, seed=0))
+    x = (torch.arange(graphs.num_nodes) % 5)[:, None].repeat(1, columns)
+    x[int(graphs.ptr[-2])] = 40  # a category that may be among the test graphs only
+    write_graphs(tmp_path / "int.safetensors", replace(graphs, node={"x": x}))
+    file = str(tmp_path / "int.safetensors")
+    for seed in range(3):
+        told = {"settings": {"indicator": True}, "split_seed": seed, "cost": {"epochs": 1}}
+        record = run(run_config(dataset=file, method="epic", epochs=1, **told), tmp_path, progress=False)
+        assert record["made"] > 0
+
+
 def test_a_file_that_has_changed_is_noticed(small):
     dataset, _ = dataset_of(run_config(dataset=small))
     dataset_of(run_config(dataset=small, checksum=checksum(load(small))))

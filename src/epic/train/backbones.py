@@ -111,8 +111,9 @@ def backbone_for(graphs: Pack, outputs: int, conv: str = "gin", seed: int = 0, *
     nodes = Columns.of(graphs.x, "x")
     edges = None if graphs.edge_attr is None else Columns.of(graphs.edge_attr, "edge_attr")
     molecules = nodes.kind == "int"
-    if molecules and len(nodes.sizes) == len(ATOM_SIZES):
-        nodes = Columns("int", tuple(map(max, nodes.sizes, ATOM_SIZES)))
+    if molecules and len(nodes.sizes) in (len(ATOM_SIZES), len(ATOM_SIZES) + 1):  # EPIC's indicator may be behind them
+        atoms = map(max, nodes.sizes, ATOM_SIZES)
+        nodes = Columns("int", (*atoms, *nodes.sizes[len(ATOM_SIZES) :]))
     if molecules and edges is not None and edges.kind == "int" and len(edges.sizes) == len(BOND_SIZES):
         edges = Columns("int", tuple(map(max, edges.sizes, BOND_SIZES)))
     for name in changes:

@@ -158,11 +158,12 @@ def run(
     graphs = dataset.graphs
     assert graphs.x is not None
     options = config.training(128 if graphs.x.is_floating_point() else 32)
-    sample = pack(method.plain(graphs.select(split.train)), check=False)
+    training = graphs.select(split.train)
+    sample = pack(method.plain(training), check=False)
     model = backbone_for(sample, dataset.outputs, config.backbone, config.seed, **config.form)
     if sample.x is not None and sample.x.shape[1:] != graphs.x.shape[1:]:
         # One more input column (EPIC's indicator) would shift all that is drawn after it: begin as all methods begin.
-        begin_alike(model, backbone_for(graphs, dataset.outputs, config.backbone, config.seed, **config.form))
+        begin_alike(model, backbone_for(training, dataset.outputs, config.backbone, config.seed, **config.form))
     result = train(
         dataset,
         split,
