@@ -12,7 +12,9 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
 
@@ -29,12 +31,26 @@ def compiled(file: str, name: str) -> Callable[..., Any] | None:
 
 def integers(*tensors: Tensor) -> tuple[np.ndarray, ...] | None:
     """Index tensors as plain memory; None where one is elsewhere, on a device or inside a function transform."""
-    if any(t.device.type != "cpu" for t in tensors):
-        return None
+    for t in tensors:
+        if not t.is_cpu:
+            return None
     try:
         return tuple(np.ascontiguousarray(t.numpy(), dtype=np.int64) for t in tensors)
     except RuntimeError:  # a transform's
         return None
+
+
+def constant(h: Tensor) -> bool:
+    """Whether it is plain memory of floats in order, that no derivative is asked of."""
+    if not h.is_cpu or h.requires_grad or h.dtype not in (torch.float, torch.double) or not h.is_contiguous():
+        return False
+    if unpack_dual(h).tangent is not None:
+        return False
+    try:
+        h.numpy()
+    except RuntimeError:  # inside a function transform
+        return False
+    return True
 
 
 def fast(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

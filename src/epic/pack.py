@@ -225,10 +225,15 @@ def join(packs: Sequence[Pack]) -> Pack:
     edge_shift = list(accumulate((p.edge_index.shape[1] for p in packs), initial=0))
     labels = [p.y for p in packs if p.y is not None]
     return Pack(
-        torch.cat([packs[0].ptr[:1]] + [p.ptr[1:] + s for p, s in zip(packs, node_shift, strict=False)]),
-        torch.cat([packs[0].edge_ptr[:1]] + [p.edge_ptr[1:] + s for p, s in zip(packs, edge_shift, strict=False)]),
+        _joined([p.ptr for p in packs], node_shift),
+        _joined([p.edge_ptr for p in packs], edge_shift),
         torch.cat([p.edge_index + s if s else p.edge_index for p, s in zip(packs, node_shift, strict=False)], dim=1),
         {k: torch.cat([p.node[k] for p in packs]) for k in packs[0].node},
         {k: torch.cat([p.edge[k] for p in packs]) for k in packs[0].edge},
         torch.cat(labels) if len(labels) == len(packs) else None,
     )
+
+
+def _joined(parts: list[Tensor], shift: list[int]) -> Tensor:
+    """Offsets laid end to end."""
+    return torch.cat([parts[0], *(p[1:] + s for p, s in zip(parts[1:], shift[1:], strict=False))])

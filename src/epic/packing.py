@@ -21,10 +21,14 @@ def pack(graphs: Graphs, check: bool = True) -> Pack:
     ``graphs`` is a ``Pack`` (returned as it is), a ``Batch``, one ``Data``, any sequence of ``Data``, or what
     ``epic.data.load`` gives.
     """
-    graphs = graphs.graphs if isinstance(getattr(graphs, "graphs", None), Pack) else graphs
     if isinstance(graphs, Pack):
         return graphs
-    packed = _from_batch(graphs) if isinstance(graphs, Batch) else _from_list(_as_list(graphs))
+    if isinstance(graphs, Batch):
+        packed = _from_batch(graphs)
+    elif isinstance(getattr(graphs, "graphs", None), Pack):
+        return graphs.graphs
+    else:
+        packed = _from_list(_as_list(graphs))
     if check:
         check_pack(packed)
     return packed
@@ -153,17 +157,14 @@ def _from_batch(batch: Batch) -> Pack:
         raise InputError(f"a {type(batch).__name__} has several kinds of nodes: only homogeneous graphs can be used")
     if batch.get("adj_t") is not None and batch.get("edge_index") is None:
         raise InputError("the batch has adj_t and no edge_index: leave out ToSparseTensor")
-    vector = batch.batch
-    edge_index = batch.get("edge_index")
+    edge_index, ptr = batch.get("edge_index"), batch.get("ptr")
     if edge_index is None:
-        edge_index = torch.zeros(2, 0, dtype=torch.long, device=None if vector is None else vector.device)
-    if getattr(batch, "ptr", None) is not None:
-        ptr = batch.ptr
-    elif vector is not None:
-        ptr = offsets(torch.bincount(vector, minlength=batch.num_graphs))
-    else:
-        raise InputError("this Batch has neither ptr nor batch: make it with Batch.from_data_list or a DataLoader")
-    graphs, nodes, edges = ptr.numel() - 1, int(ptr[-1]), edge_index.shape[1]
+        edge_index = torch.zeros(2, 0, dtype=torch.long, device=None if batch.batch is None else batch.batch.device)
+    if ptr is None:
+        if batch.batch is None:
+            raise InputError("this Batch has neither ptr nor batch: make it with Batch.from_data_list or a DataLoader")
+        ptr = offsets(torch.bincount(batch.batch, minlength=batch.num_graphs))
+    graphs, nodes, edges = ptr.numel() - 1, ptr[-1].item(), edge_index.shape[1]
     edge_ptr, order = _edge_offsets(edge_index, ptr)
     if order is not None:
         edge_index = edge_index[:, order]

@@ -191,6 +191,38 @@ def squared_differences(h: np.ndarray, k: np.ndarray, u: np.ndarray, v: np.ndarr
     return out
 
 
+@fast(f"UniTuple({VALUES}, 2)({', '.join(3 * [VALUES])}, {', '.join(4 * [INTEGERS])})")
+def settle(
+    lost: np.ndarray,
+    won: np.ndarray,
+    swap: np.ndarray,
+    swapped: np.ndarray,
+    source: np.ndarray,
+    target: np.ndarray,
+    origin: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each source node costs: to lose it, or ``swap`` where it is one of the ``swapped``; and each target node: to
+    gain it, or nothing where it comes from a source node.
+    """
+    out, into = np.empty(source.size, lost.dtype), np.zeros(target.size, won.dtype)
+    if swap.size != swapped.size or origin.size != target.size:
+        raise IndexError("matches and their prices do not belong together")
+    for s in range(source.size):
+        if not 0 <= source[s] < lost.size:
+            raise IndexError("there is no node of that number")
+        out[s] = lost[source[s]]
+    for k in range(swapped.size):
+        if not 0 <= swapped[k] < source.size:
+            raise IndexError("there is no node of that number")
+        out[swapped[k]] = swap[k]
+    for t in range(target.size):
+        if not 0 <= target[t] < won.size:
+            raise IndexError("there is no node of that number")
+        if origin[t] < 0:
+            into[t] = won[target[t]]
+    return out, into
+
+
 @fast(f"void({', '.join(8 * [INTEGERS])})")
 def link(
     partner: np.ndarray,

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -96,7 +97,7 @@ class EPIC(Method):
         source, target = draw_pairs(graphs.y, len(graphs), picked.numel(), self.pairs, generator)
         if source.numel() == 0:
             return None
-        return self._between(graphs, source.to(graphs.ptr.device), target.to(graphs.ptr.device), generator)
+        return self._between(graphs, source, target, generator)
 
     def path(self, source: Data, target: Data, order: str | None = None, seed: Seed = None) -> EditPath:
         """The edit path between two graphs."""
@@ -104,14 +105,18 @@ class EPIC(Method):
         return edit_path(source, target, self.cost, order or self.order, seed, self.classes, finish)
 
     def _between(self, graphs: Pack, i: Tensor, j: Tensor, generator: torch.Generator) -> Pack:
-        """One graph from the path of each pair, label included."""
-        used, where = torch.cat([i, j]).unique(return_inverse=True)
-        nodes = self.cost.nodes(graphs.select(used)).to(graphs.ptr.device)
-        matches = self.cost.match(nodes, nodes, *where.chunk(2))
+        """One graph from the path of each pair (numbers on the CPU), label included."""
+        device = graphs.ptr.device
+        used = np.zeros(len(graphs), dtype=bool)
+        used[i.numpy()] = used[j.numpy()] = True
+        where = torch.from_numpy(used.cumsum() - 1)
+        nodes = self.cost.nodes(graphs.select(torch.from_numpy(used.nonzero()[0]))).to(device)
+        matches = self.cost.match(nodes, nodes, where[i], where[j])
         prices = self.cost.price(nodes, nodes, matches)
+        i, j = i.to(device), j.to(device)
         made, share = halfway(graphs, i, j, matches, prices, self.order, generator)
         assert graphs.y is not None
-        return replace(made, y=mix(graphs.y[i], graphs.y[j], torch.from_numpy(share).to(graphs.y.device)))
+        return replace(made, y=mix(graphs.y[i], graphs.y[j], torch.from_numpy(share).to(device)))
 
     def _marked(self, graphs: Pack, new: Tensor) -> Pack:
         """Append the indicator feature, if wanted."""

@@ -25,6 +25,7 @@ from epic.losses import TASKS, loss, task_by_look
 from epic.pack import Graphs, Pack, join
 from epic.packing import pack
 from epic.path.labels import count_classes, soft_labels
+from epic.ragged import lengths
 from epic.randomness import Seed, base_seed, derived, digest
 
 CHUNK = 256
@@ -190,10 +191,13 @@ class Method:
         count = round(self.ratio * len(plain)) if self.makes_graphs else 0
         if count == 0:
             return plain, 0
-        able = (plain.sizes > 0).nonzero()[:, 0]  # of a graph without nodes nothing can be made
-        if able.numel() == 0:
+        able = lengths(plain.ptr.cpu().numpy()).nonzero()[0]  # of a graph without nodes nothing can be made
+        if able.size == 0:
             return plain, 0
-        picked = able[_cycled(able.numel(), count, generator).to(able.device)]
+        picked = _cycled(able.size, count, generator)
+        if able.size < len(plain):
+            picked = torch.from_numpy(able)[picked]
+        picked = picked.to(plain.ptr.device)
         made = self._made(plain, picked, generator)
         if made is None:
             return plain, 0
@@ -380,7 +384,7 @@ def need_float(graphs: Pack, method: str, why: str) -> None:
 def _cycled(graphs: int, count: int, generator: torch.Generator) -> Tensor:
     """``count`` graphs, each as often as the others to within one, in random order."""
     rounds = [torch.randperm(graphs, generator=generator) for _ in range(-(-count // graphs))]
-    return torch.cat(rounds)[:count]
+    return (torch.cat(rounds) if len(rounds) > 1 else rounds[0])[:count]
 
 
 def _weighted(plain: Pack, made: Pack) -> Pack:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,9 +28,10 @@ def draw_pairs(
     if graphs < 2 or count == 0:
         return shuffled[:0], shuffled[:0]
     if pairs == "random" or y is None:
-        source = torch.arange(count) % pool.numel()
-        target = (source + 1 + (chances(count, generator) * (pool.numel() - 1)).long()) % pool.numel()
-        return pool[source], pool[target]
+        numbers, size = pool.numpy(), pool.numel()
+        one = np.arange(count) % size
+        other = (one + 1 + (chances(count, generator).numpy() * (size - 1)).astype(np.int64)) % size
+        return torch.from_numpy(numbers[one]), torch.from_numpy(numbers[other])
     group = _groups(y).cpu()
     for among in (pool, shuffled):
         partners = Partners(group[among])

@@ -21,12 +21,13 @@ from epic.cost.distances import CELLS, Neighbors, distance_matrix, nearest
 from epic.cost.explain import Explanation, explain
 from epic.cost.gains import Gains
 from epic.errors import InputError, choose
-from epic.fast import compiled
+from epic.fast import compiled, constant
 from epic.files import read_tensors, write_tensors
 from epic.pack import Graphs, Pack
 from epic.packing import check_same_features, pack
 from epic.ragged import lengths, offsets, owners, ranges
 
+CPU = torch.device("cpu")
 FORM = "epic-cost/1"
 AUGMENTER_FORM = "epic-augmenter/1"  # holds a cost too
 
@@ -43,9 +44,10 @@ class NodeCosts:
     ptr: Tensor
 
     def to(self, device: torch.device | str) -> NodeCosts:
-        return NodeCosts(
-            self.embedding.to(device), self.deletion.to(device), self.insertion.to(device), self.ptr.to(device)
-        )
+        tensors = (self.embedding, self.deletion, self.insertion, self.ptr)
+        if all(t.device == device for t in tensors):
+            return self
+        return NodeCosts(*(t.to(device) for t in tensors))
 
     def finite(self) -> NodeCosts:
         """Itself, or an error where a cost is not a number."""
@@ -265,8 +267,10 @@ class Cost(ABC):
             yield self.pair_costs(a, b, i[group], j[group], group)
 
     def gains(self, a: NodeCosts, b: NodeCosts) -> Gains:
-        """What substituting nodes of ``a`` by nodes of ``b`` costs more than deleting and inserting."""
-        lost, won = a.deletion.numpy(), b.insertion.numpy()
+        """What substituting nodes of ``a`` by nodes of ``b`` costs more than deleting and inserting; an error where a
+        cost is not a number.
+        """
+        lost, won = a.finite().deletion.numpy(), b.finite().insertion.numpy()
         return Gains(lambda u, v: self.substitution(a.embedding[u], b.embedding[v]).numpy() - lost[u, None] - won[v])
 
     @torch.no_grad()
@@ -279,8 +283,8 @@ class Cost(ABC):
         """
         ptr_a, ptr_b, first, second = (t.cpu().numpy().astype(np.int64, copy=False) for t in (a.ptr, b.ptr, i, j))
         rows, columns = ptr_a[first + 1] - ptr_a[first], ptr_b[second + 1] - ptr_b[second]
-        one = a.to("cpu").detach().finite()
-        gain = self.gains(one, one if b is a else b.to("cpu").detach().finite())
+        one = a.to(CPU).detach()
+        gain = self.gains(one, one if b is a else b.to(CPU).detach())
         source_ptr, target_ptr = offsets(rows), offsets(columns)
         partner = np.full(source_ptr[-1], -1)
         for p0, p1 in _runs(rows, columns):
@@ -299,13 +303,19 @@ class Cost(ABC):
         Computed from matched nodes alone and not from the matrix, whose inner products lose the last digits where two
         nodes are nearly equal: equal graphs are at distance zero.
         """
-        device = a.deletion.device
+        lost, won = a.deletion, b.insertion
         swapped = (m.partner >= 0).nonzero()[0]
-        pairs = (swapped, m.source[swapped], m.target[m.partner[swapped]], m.source, m.target, m.origin < 0)
-        at, u, v, source_at, target_at, new = (torch.from_numpy(t).to(device) for t in pairs)
-        swap = self.swaps(a, b, u, v)
-        source = a.deletion.index_select(0, source_at).index_copy(0, at, swap.to(a.deletion.dtype))
-        target = b.insertion.index_select(0, target_at) * new
+        ends = (m.source[swapped], m.target[m.partner[swapped]])
+        swap = self.swaps(a, b, *(torch.from_numpy(t).to(lost.device) for t in ends)).to(lost.dtype)
+        settle = compiled("assignment.compiled", "settle")
+        if settle is not None and lost.dtype == won.dtype and all(map(constant, (lost, won, swap))):
+            values = (lost.numpy(), won.numpy(), swap.numpy())
+            source, target = map(torch.from_numpy, settle(*values, swapped, m.source, m.target, m.origin))
+        else:
+            places = (swapped, m.source, m.target, m.origin < 0)
+            at, source_at, target_at, new = (torch.from_numpy(t).to(lost.device) for t in places)
+            source = lost.index_select(0, source_at).index_copy(0, at, swap)
+            target = won.index_select(0, target_at) * new
         return Prices(source, target, m.source_ptr, m.target_ptr)
 
     def exact(self, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor) -> Tensor:
@@ -358,6 +368,9 @@ def _descendants(cls: type[Cost]) -> Iterator[type[Cost]]:
 def _runs(rows: np.ndarray, columns: np.ndarray) -> Iterator[tuple[int, int]]:
     """Runs of pairs that fit into a matrix of ``CELLS`` entries below each other, one pair at least."""
     start = 0
+    if rows.size and rows.sum() * columns.max() <= CELLS:  # as in training
+        yield 0, rows.size
+        return
     while start < rows.size:
         near = slice(start, start + CELLS // 32)  # a look at all that follow, in every run, would take its square
         area = np.cumsum(rows[near]) * np.maximum.accumulate(columns[near])

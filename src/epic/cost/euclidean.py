@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.forward_ad import unpack_dual
 
 from epic.cost.gains import Gains
-from epic.fast import compiled, integers
+from epic.fast import compiled, constant, integers
 from epic.ragged import offsets
 
 if TYPE_CHECKING:
@@ -41,21 +40,10 @@ def swaps(a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
     """Distances of the nodes ``u`` of ``a`` to the nodes ``v`` of ``b``, one to one."""
     h, k = a.embedding, b.embedding
     squared, places = compiled("assignment.compiled", "squared_differences"), integers(u, v)
-    same = h.dtype == k.dtype and h.dtype in (torch.float, torch.double) and h.shape[1:] == k.shape[1:]
-    if squared is None or places is None or not same or not (_constant(h) and _constant(k)):
+    same = h.dtype == k.dtype and h.shape[1:] == k.shape[1:]
+    if squared is None or places is None or not same or not (constant(h) and constant(k)):
         return one_to_one(h.index_select(0, u), k.index_select(0, v))
-    return _root(torch.from_numpy(squared(h.numpy(), k.numpy(), *places)).sum(-1))
-
-
-def _constant(h: Tensor) -> bool:
-    """Whether it is plain memory that no derivative is asked of."""
-    if h.device.type != "cpu" or h.requires_grad or not h.is_contiguous() or unpack_dual(h).tangent is not None:
-        return False
-    try:
-        h.numpy()
-    except RuntimeError:  # inside a function transform
-        return False
-    return True
+    return torch.from_numpy(squared(h.numpy(), k.numpy(), *places)).sum(-1).sqrt_()
 
 
 def _root(square: Tensor) -> Tensor:
@@ -72,12 +60,16 @@ class EuclideanGains(Gains):
     """
 
     def __init__(self, a: NodeCosts, b: NodeCosts) -> None:
-        h, k = (np.ascontiguousarray(t.numpy()) for t in (a.embedding, b.embedding))
+        h = np.ascontiguousarray(a.embedding.numpy())
         middle = h.mean(0) if h.shape[0] else np.zeros(h.shape[1], h.dtype)  # see between
         self.left, self.right = _rows(h, middle)
         if b.embedding is not a.embedding:
-            self.right = _rows(k, middle)[1]
+            self.right = _rows(np.ascontiguousarray(b.embedding.numpy()), middle)[1]
         self.lost, self.won = (np.ascontiguousarray(t.numpy()) for t in (a.deletion, b.insertion))
+        # What is not a number is so in the sum of all, too; sums may overflow where no number does.
+        squares = (self.left[:, -2], self.right[:, -1])
+        if not all(np.isfinite(t.sum()) for t in (*squares, self.lost, self.won)):
+            a.finite(), b.finite()
 
     def __call__(self, source: slice, target: slice) -> np.ndarray:
         block = self.left[source] @ self.right[target].T

@@ -99,7 +99,8 @@ class LearnedCost(Cost):
 
     def nodes(self, graphs: Pack) -> NodeCosts:
         network = self.network
-        device = next(network.parameters()).device
+        weight: Tensor = network.price[0].weight  # type: ignore[assignment]  # found in a tenth of next(parameters())
+        device = weight.device
         embedding, price = network(graphs if graphs.ptr.device == device else graphs.to(device))
         return NodeCosts(embedding, price, price, graphs.ptr.to(device))
 

@@ -43,11 +43,11 @@ class CostNetwork(nn.Module):
         edge_attr = p.edge_attr
         if self.edges is not None and edge_attr is None:
             raise InputError("the graphs have no edge_attr, but the cost was learned on graphs that have")
-        routes = Routes(p.edge_index, p.num_nodes)
+        routes = Routes(p.edge_index, h.shape[0])
         scale = gcn_scale(routes, None, h) if self.backbone == "gcn" else None
         outputs = []
         for layer in self.layers:
-            h = F.relu(layer(h, routes, edge_attr, None, scale), inplace=True)
+            h = layer(h, routes, edge_attr, None, scale, relu=True)
             outputs.append(h)
         embedding = torch.cat(outputs, dim=1)
         first, _, second = self.price

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from epic.errors import InputError
@@ -34,14 +33,12 @@ def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
             )
         return rows.float()
     check_classes(rows)
-    index = rows[:, 0].long()
     if classes is None:
         raise InputError("the number of classes is not known: call fit(dataset) first, or pass classes=")
-    if index.numel() and int(index.max()) >= classes:
-        raise InputError(
-            f"class index {int(index.max())} but only {classes} classes: pass classes={int(index.max()) + 1}"
-        )
-    return F.one_hot(index, classes).float()
+    highest = rows.max().item() if rows.numel() else -1
+    if highest >= classes:
+        raise InputError(f"class index {highest} but only {classes} classes: pass classes={highest + 1}")
+    return torch.zeros(rows.shape[0], classes, device=rows.device).scatter_(1, rows.long(), 1.0)
 
 
 def count_classes(y: Tensor) -> int | None:
