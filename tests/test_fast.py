@@ -167,7 +167,7 @@ def test_it_is_used_where_it_is_there(monkeypatch):
 
     names = {
         "epic.compiled": ("edge_offsets", "gather", "sort_groups"),
-        "epic.assignment.compiled": ("solve", "gains_of_squares", "squared_differences", "link", "centre"),
+        "epic.assignment.compiled": ("solve", "euclidean_gains", "squared_differences", "link", "centre"),
         "epic.path.compiled": ("walk",),
     }
     for module, functions in names.items():

@@ -94,70 +94,89 @@ def sort_groups(index: np.ndarray, ptr: np.ndarray, order: np.ndarray) -> int:
     return 0
 
 
-@fast(f"{FIELD}({FIELD}, float64, {INTEGERS}, {INTEGERS})")
-def gin_sums(h: np.ndarray, eps: float, sender: np.ndarray, ptr: np.ndarray) -> np.ndarray:
-    """``(1 + eps) * h[v]`` and the sum of ``h`` over what sends to v, ``sender[ptr[v] : ptr[v + 1]]``, for every v."""
-    count, width = h.shape
-    if ptr.size != count + 1 or ptr[-1] != sender.size:
-        raise IndexError("offsets, nodes and edges do not belong together")
-    own, out = h.dtype.type(1) + h.dtype.type(eps), np.zeros_like(h)
+@fast(f"void({FIELD}, int64, float64, {INTEGERS}, {INTEGERS}, {FIELD})")
+def gin_sums(h: np.ndarray, column: int, eps: float, sender: np.ndarray, ptr: np.ndarray, out: np.ndarray) -> None:
+    """``(1 + eps) * h[v]`` and the sum of ``h`` over what sends to v, ``sender[ptr[v] : ptr[v + 1]]``, for every v;
+    vectors begin at ``column`` and are as wide as ``out``.
+    """
+    count, width = out.shape
+    if not (h.shape[0] == count and 0 <= column <= h.shape[1] - width and ptr.size == count + 1):
+        raise IndexError("offsets and vectors do not belong together")
+    own = h.dtype.type(1) + h.dtype.type(eps)
     for v in range(count):
-        here, total = h[v], out[v]
+        here, total = h[v, column : column + width], out[v]
+        total[:] = 0
         for e in range(ptr[v], ptr[v + 1]):
             if not 0 <= sender[e] < count:
                 raise IndexError("an edge names a node that is not there")
-            other = h[sender[e]]
+            other = h[sender[e], column : column + width]
             for d in range(width):
                 total[d] += other[d]
         for d in range(width):
             total[d] = own * here[d] + total[d]
-    return out
 
 
-@fast(f"{FIELD}({FIELD}, float64, {FIELD}, {', '.join(3 * [INTEGERS])})")
+@fast(f"void({FIELD}, int64, float64, {FIELD}, {', '.join(3 * [INTEGERS])}, {FIELD})")
 def gin_messages(
-    h: np.ndarray, eps: float, edge: np.ndarray, sender: np.ndarray, order: np.ndarray, ptr: np.ndarray
-) -> np.ndarray:
+    h: np.ndarray,
+    column: int,
+    eps: float,
+    edge: np.ndarray,
+    sender: np.ndarray,
+    order: np.ndarray,
+    ptr: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """The same with vectors of edges, which are added to what is sent, behind a ReLU; ``order`` sorts the edges by
     where they end.
     """
-    count, width = h.shape
-    if ptr.size != count + 1 or not ptr[-1] == sender.size == order.size == edge.shape[0] or edge.shape[1] != width:
-        raise IndexError("offsets, nodes and edges do not belong together")
-    zero = h.dtype.type(0)
-    own, out = h.dtype.type(1) + h.dtype.type(eps), np.zeros_like(h)
+    count, width = out.shape
+    if not (h.shape[0] == count and 0 <= column <= h.shape[1] - width and ptr.size == count + 1):
+        raise IndexError("offsets and vectors do not belong together")
+    if not (sender.size == order.size == edge.shape[0] and edge.shape[1] == width):
+        raise IndexError("edges and their vectors do not belong together")
+    zero, own = h.dtype.type(0), h.dtype.type(1) + h.dtype.type(eps)
     for v in range(count):
-        here, total = h[v], out[v]
+        here, total = h[v, column : column + width], out[v]
+        total[:] = 0
         for place in range(ptr[v], ptr[v + 1]):
             e = order[place]
             if not 0 <= sender[e] < count:
                 raise IndexError("an edge names a node that is not there")
-            other, along = h[sender[e]], edge[e]
+            other, along = h[sender[e], column : column + width], edge[e]
             for d in range(width):
                 message = other[d] + along[d]
                 total[d] += zero if message < zero else message  # NaN stays
         for d in range(width):
             total[d] = own * here[d] + total[d]
-    return out
 
 
-@fast(f"void({FIELD}, {', '.join(4 * [VALUES])}, float64, boolean)", fastmath={"contract"})
+@fast(f"void({FIELD}, {', '.join(4 * [VALUES])}, float64, {FIELD}, int64)", fastmath={"contract"})
 def normalise(
-    x: np.ndarray, weight: np.ndarray, bias: np.ndarray, mean: np.ndarray, variance: np.ndarray, eps: float, relu: bool
+    x: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    eps: float,
+    out: np.ndarray,
+    column: int,
 ) -> None:
-    """BatchNorm with given moments and a ReLU if asked, in place. The steps, and the products and sums rounded once
-    only, are those of torch, to the last bit.
+    """BatchNorm with given moments and a ReLU, into ``out`` from ``column`` on. The steps are torch's, products rounded
+    together with the sums they go into: the same to the last bit.
     """
     count, width = x.shape
     if not weight.size == bias.size == mean.size == variance.size == width:
         raise IndexError("the moments are not as wide as the vectors")
+    if not (out.shape[0] == count and 0 <= column <= out.shape[1] - width):
+        raise IndexError("there is no such place to write to")
     zero, one = x.dtype.type(0), x.dtype.type(1)
     scale, shift = np.empty_like(weight), np.empty_like(weight)
     for d in range(width):
         scale[d] = one / np.sqrt(variance[d] + x.dtype.type(eps)) * weight[d]
         shift[d] = bias[d] - mean[d] * scale[d]
     for n in range(count):
-        line = x[n]
+        line, to = x[n], out[n, column : column + width]
         for d in range(width):
             value = line[d] * scale[d] + shift[d]
-            line[d] = zero if relu and value < zero else value  # NaN stays
+            to[d] = zero if value < zero else value  # NaN stays

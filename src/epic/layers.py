@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from epic.errors import InputError
-from epic.fast import compiled, constant, integers
 from epic.messages import Routes, collect, fetch, spread
 from epic.pack import matrix
 
@@ -83,48 +80,17 @@ def gcn_scale(routes: Routes, edge_weight: Tensor | None, like: Tensor) -> Tenso
 
 def dense(layer: Any, x: Tensor) -> Tensor:
     """What a ``Linear`` does, without the call around it, which on a small batch takes as long as the product."""
-    if _watched(layer):
+    if layer._forward_hooks or layer._forward_pre_hooks:
         return layer(x)
     return F.linear(x, layer.weight, layer.bias)
 
 
 def normed(norm: Any, x: Tensor) -> Tensor:
     """What a ``BatchNorm1d`` does, likewise."""
-    if norm.training or norm.running_mean is None or _watched(norm):
+    if norm.training or norm.running_mean is None or norm._forward_hooks or norm._forward_pre_hooks:
         return norm(x)
-    seen = norm.running_mean, norm.running_var
-    return torch.batch_norm(x, norm.weight, norm.bias, *seen, False, 0.0, norm.eps, torch.backends.cudnn.enabled)
-
-
-def _watched(module: Any) -> bool:
-    """Whether someone hooked on to what goes in or comes out."""
-    return bool(module._forward_hooks or module._forward_pre_hooks)
-
-
-_KEPT: WeakKeyDictionary[nn.Module, tuple[tuple[int, ...], tuple[np.ndarray, ...]]] = WeakKeyDictionary()
-
-
-def _memory(layer: Any, *norms: Any) -> tuple[np.ndarray, ...] | None:
-    """``eps`` of a layer and weight, bias, mean and variance of its norms as plain memory; None where one is missing.
-
-    Kept while torch leaves them where they are: to ask for them anew takes as long as to use them.
-    """
-    tensors = [layer._parameters["eps"]]
-    for norm in norms:
-        own, seen = norm._parameters, norm._buffers
-        tensors += own["weight"], own["bias"], seen["running_mean"], seen["running_var"]
-    if any(t is None for t in tensors):
-        return None
-    try:
-        places = tuple(t.data_ptr() for t in tensors)
-        known = _KEPT.get(layer)
-        if known is not None and known[0] == places:  # what is kept is not freed: nothing else comes to its place
-            return known[1]
-        arrays = tuple(t.detach().numpy() for t in tensors)
-    except RuntimeError:  # a function transform's
-        return None
-    _KEPT[layer] = places, arrays
-    return arrays
+    moments = norm.running_mean, norm.running_var
+    return torch.batch_norm(x, norm.weight, norm.bias, *moments, False, 0.0, norm.eps, torch.backends.cudnn.enabled)
 
 
 class Layer(nn.Module):
@@ -154,50 +120,8 @@ class Layer(nn.Module):
         edge_attr: Tensor | None = None,
         edge_weight: Tensor | None = None,
         scale: Tensor | None = None,
-        relu: bool = False,
     ) -> Tensor:
-        """New node vectors, behind a ReLU if asked; ``scale`` is :func:`gcn_scale`, computed once for all layers."""
-        quick = self._inferred(h, routes, edge_attr, relu) if edge_weight is None else None
-        if quick is not None:
-            return quick
-        h = self._normed(h, routes, edge_attr, edge_weight, scale)
-        return F.relu(h, inplace=True) if relu else h
-
-    def _inferred(self, h: Tensor, routes: Routes, edge_attr: Tensor | None, relu: bool) -> Tensor | None:
-        """GIN where nothing is learned, with all but the products compiled: of a small batch torch's many short calls
-        take half of the time. None where that cannot be.
-        """
-        sums, messages, normalise = (compiled("compiled", f) for f in ("gin_sums", "gin_messages", "normalise"))
-        if sums is None or messages is None or normalise is None or self.backbone != "gin":
-            return None
-        if torch.is_grad_enabled() or not constant(h):
-            return None
-        update: Any = self._modules["update"]
-        last: Any = self._modules["norm"]
-        first, norm, _, second = update._modules.values()
-        if norm.training or last.training or any(map(_watched, (first, norm, second, last))):
-            return None
-        rows, arrays = h.numpy(), _memory(self, norm, last)
-        if arrays is None or any(array.dtype != rows.dtype for array in arrays):
-            return None
-        eps = arrays[0].item()
-        if self.edges is None or edge_attr is None:
-            edges = integers(routes.inward, routes.by_end.ptr)
-            total = None if edges is None else sums(rows, eps, *edges)
-        else:
-            edges = integers(routes.start, routes.by_end.places, routes.by_end.ptr)
-            total = None if edges is None else messages(rows, eps, self.edges(edge_attr, "edge_attr").numpy(), *edges)
-        if total is None:
-            return None
-        h = F.linear(torch.from_numpy(total), first.weight, first.bias)
-        normalise(h.numpy(), *arrays[1:5], norm.eps, True)
-        h = F.linear(h, second.weight, second.bias)
-        normalise(h.numpy(), *arrays[5:], last.eps, relu)
-        return h
-
-    def _normed(
-        self, h: Tensor, routes: Routes, edge_attr: Tensor | None, edge_weight: Tensor | None, scale: Tensor | None
-    ) -> Tensor:
+        """New node vectors; ``scale`` is :func:`gcn_scale`, computed once for all layers."""
         if self.backbone == "gin":
             first, norm, _, second = self.update
             h = dense(first, (1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight))

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, overload
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
@@ -149,7 +150,7 @@ class Pack:
             ends,
             {k: v.index_select(0, nodes_at) for k, v in self.node.items()},
             {k: v.index_select(0, edges_at) for k, v in self.edge.items()},
-            None if self.y is None else self.y[index],
+            None if self.y is None else self.y.index_select(0, index),
         )
 
     def _gathered(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -189,15 +190,18 @@ class Pack:
             data.y = self.y[g : g + 1].clone()
         return data
 
-    def to_batch(self) -> Batch:
-        """The same graphs as a PyG ``Batch``, separable again with ``to_data_list``."""
+    def to_batch(self, **of_graphs: Tensor) -> Batch:
+        """The same graphs as a PyG ``Batch``, separable again with ``to_data_list``; further attributes have a row for
+        each graph.
+        """
         batch = copy(_EMPTY)
+        store = batch._store  # batch[key] = value does the same, after a long look for a property of that name
         zeros = torch.zeros(len(self), dtype=torch.long)
         slices: dict[str, Tensor] = {}
         shift: dict[str, Tensor] = {}
 
         def put(key: str, value: Tensor, at: Tensor, by: Tensor = zeros) -> None:
-            batch[key] = value
+            store[key] = value
             slices[key], shift[key] = at, by
 
         ptr, edge_ptr = self.ptr.cpu(), self.edge_ptr.cpu()
@@ -206,13 +210,13 @@ class Pack:
             put(key, value, ptr)
         for key, value in self.edge.items():
             put(key, value, edge_ptr)
-        if self.y is not None:
-            put("y", self.y, torch.arange(len(self) + 1))
+        row = torch.arange(len(self) + 1)
+        for key, value in of_graphs.items() if self.y is None else (("y", self.y), *of_graphs.items()):
+            put(key, value, row)
         if "x" not in self.node:
             batch.num_nodes = self.num_nodes
             batch._store._num_nodes = self.sizes.tolist()  # where PyG's own collate keeps them
-        batch.batch = self.graph_of_node
-        batch.ptr = self.ptr
+        store["batch"], store["ptr"] = self.graph_of_node, self.ptr
         batch._num_graphs = len(self)
         batch._slice_dict = slices
         batch._inc_dict = shift
@@ -221,19 +225,26 @@ class Pack:
 
 def join(packs: Sequence[Pack]) -> Pack:
     """Lay packs end to end. All must have the same attributes; labels survive if every pack has them."""
-    node_shift = list(accumulate((p.num_nodes for p in packs), initial=0))
-    edge_shift = list(accumulate((p.edge_index.shape[1] for p in packs), initial=0))
     labels = [p.y for p in packs if p.y is not None]
+    nodes, edges = [p.num_nodes for p in packs], [p.edge_index.shape[1] for p in packs]
     return Pack(
-        _joined([p.ptr for p in packs], node_shift),
-        _joined([p.edge_ptr for p in packs], edge_shift),
-        torch.cat([p.edge_index + s if s else p.edge_index for p, s in zip(packs, node_shift, strict=False)], dim=1),
+        _shifted([packs[0].ptr, *(p.ptr[1:] for p in packs[1:])], nodes),
+        _shifted([packs[0].edge_ptr, *(p.edge_ptr[1:] for p in packs[1:])], edges),
+        _shifted([p.edge_index for p in packs], nodes),
         {k: torch.cat([p.node[k] for p in packs]) for k in packs[0].node},
         {k: torch.cat([p.edge[k] for p in packs]) for k in packs[0].edge},
         torch.cat(labels) if len(labels) == len(packs) else None,
     )
 
 
-def _joined(parts: list[Tensor], shift: list[int]) -> Tensor:
-    """Offsets laid end to end."""
-    return torch.cat([parts[0], *(p[1:] + s for p, s in zip(parts[1:], shift[1:], strict=False))])
+def _shifted(parts: Sequence[Tensor], by: Sequence[int]) -> Tensor:
+    """Integers end to end along the last dimension, each part larger by the sum of what comes before it in ``by``."""
+    arrays, shift = integers(*parts), list(accumulate(by, initial=0))
+    if arrays is None:
+        return torch.cat([p + s for p, s in zip(parts, shift, strict=False)], dim=-1)
+    end = 0
+    out = np.empty((*arrays[0].shape[:-1], sum(a.shape[-1] for a in arrays)), np.int64)  # in a third of torch's time
+    for array, s in zip(arrays, shift, strict=False):
+        np.add(array, s, out=out[..., end : end + array.shape[-1]])
+        end += array.shape[-1]
+    return torch.from_numpy(out)

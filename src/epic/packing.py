@@ -177,7 +177,9 @@ def _from_batch(batch: Batch) -> Pack:
     for key, value in batch.items():
         if _skipped(key, value):
             continue
-        if batch.is_edge_attr(key) and value.shape[0] == edges:
+        if key == "x":
+            node[key] = value
+        elif batch.is_edge_attr(key) and value.shape[0] == edges:
             edge[key] = value if order is None else value[order]
         elif batch.is_node_attr(key) and value.shape[0] == nodes and not _per_graph(batch, key, ptr):
             node[key] = value

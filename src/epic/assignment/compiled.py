@@ -136,30 +136,63 @@ def solve(
     return -1
 
 
-@fast(f"void({FIELD}, {', '.join(3 * [INTEGERS])}, {VALUES}, {INTEGERS}, {VALUES}, {INTEGERS})")
-def gains_of_squares(
+@fast(f"void({', '.join(3 * [FIELD])}, {VALUES}, {VALUES}, {', '.join(4 * [INTEGERS])}, boolean[::1])")
+def euclidean_gains(
     field: np.ndarray,
-    top: np.ndarray,
-    rows: np.ndarray,
-    columns: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
     lost: np.ndarray,
-    u: np.ndarray,
     won: np.ndarray,
+    u: np.ndarray,
+    n: np.ndarray,
     v: np.ndarray,
+    m: np.ndarray,
+    small: np.ndarray,
 ) -> None:
-    """Turn squared distances into gains, in place: root, less what deleting the row's node and inserting the column's
-    costs.
+    """Fill the blocks of :meth:`epic.cost.gains.Gains.stacked`: the product of rows on the left and on the right is a
+    squared distance; from its root goes what deleting the row's node and inserting the column's costs.
 
-    Blocks begin at ``top`` and the left edge, their nodes at ``u`` in ``lost`` and ``v`` in ``won``. Every step is
-    rounded to the precision of the field, as numpy would.
+    Where a pair is not ``small``, its products are there already. Every step is rounded to the precision of the rows,
+    as numpy would.
     """
-    zero = field.dtype.type(0)  # a plain 0.0 would have all done in float64
-    for p in range(rows.size):
-        here = won[v[p] : v[p] + columns[p]]
-        for i in range(rows[p]):
-            line, price = field[top[p] + i], lost[u[p] + i]
-            for j in range(columns[p]):
+    zero, height, largest = field.dtype.type(0), 0, 0  # a plain 0.0 would have all done in float64
+    if not (u.size == n.size == v.size == m.size == small.size and left.shape[1] == right.shape[1]):
+        raise IndexError("rows and pairs do not belong together")
+    for p in range(u.size):
+        rows, columns = n[p], m[p]
+        height += rows
+        if not (0 <= u[p] <= u[p] + rows <= min(left.shape[0], lost.size) and height <= field.shape[0]):
+            raise IndexError("there is no such row")
+        if not (0 <= v[p] <= v[p] + columns <= min(right.shape[0], won.size) and columns <= field.shape[1]):
+            raise IndexError("there is no such column")
+        if small[p]:
+            largest = max(largest, rows * columns)
+    product, top = np.empty(largest, field.dtype), 0
+    for p in range(u.size):
+        rows, columns = n[p], m[p]
+        squares = field[top : top + rows, :columns]
+        if small[p]:
+            block = product[: rows * columns].reshape(rows, columns)
+            np.dot(left[u[p] : u[p] + rows], right[v[p] : v[p] + columns].T, block)
+            squares[:] = block
+        here = won[v[p] : v[p] + columns]
+        for i in range(rows):
+            line, price = field[top + i], lost[u[p] + i]
+            for j in range(columns):
                 line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
+        top += rows
+
+
+@fast(f"{VALUES}({FIELD})")
+def mean(vectors: np.ndarray) -> np.ndarray:
+    """``vectors.mean(0)``, summed row by row as numpy does."""
+    count, width = vectors.shape
+    total = np.zeros(width, vectors.dtype)
+    for n in range(count):
+        here = vectors[n]
+        for d in range(width):
+            total[d] += here[d]
+    return total / vectors.dtype.type(count)
 
 
 @fast(f"void({FIELD}, {VALUES}, {FIELD}, {FIELD})")

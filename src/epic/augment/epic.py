@@ -116,7 +116,9 @@ class EPIC(Method):
         i, j = i.to(device), j.to(device)
         made, share = halfway(graphs, i, j, matches, prices, self.order, generator)
         assert graphs.y is not None
-        return replace(made, y=mix(graphs.y[i], graphs.y[j], torch.from_numpy(share).to(device)))
+        return replace(
+            made, y=mix(graphs.y.index_select(0, i), graphs.y.index_select(0, j), torch.from_numpy(share).to(device))
+        )
 
     def _marked(self, graphs: Pack, new: Tensor) -> Pack:
         """Append the indicator feature, if wanted."""

@@ -296,13 +296,8 @@ class Method:
         return replace(packed, y=soft_labels(packed.y, self.classes))
 
     def _finish(self, graphs: Pack, made: int) -> Batch:
-        new = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.ptr.device)
-        new[len(graphs) - made :] = True
-        batch = self._marked(graphs, new).to_batch()
-        batch.augmented = new
-        batch._slice_dict["augmented"] = torch.arange(len(graphs) + 1)
-        batch._inc_dict["augmented"] = torch.zeros(len(graphs), dtype=torch.long)
-        return batch
+        new = torch.arange(len(graphs), device=graphs.ptr.device) >= len(graphs) - made
+        return self._marked(graphs, new).to_batch(augmented=new)
 
     def _marked(self, graphs: Pack, new: Tensor) -> Pack:
         """Graphs as the model sees them; ``new`` tells which are augmented."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from scipy.linalg import blas
 from torch import Tensor
 
 from epic.cost.gains import Gains
@@ -14,6 +15,9 @@ from epic.ragged import offsets
 
 if TYPE_CHECKING:
     from epic.cost.base import NodeCosts
+
+
+PRODUCTS = {np.dtype(np.float32): blas.sgemm, np.dtype(np.float64): blas.dgemm}
 
 
 def between(source: Tensor, target: Tensor) -> Tensor:
@@ -61,7 +65,7 @@ class EuclideanGains(Gains):
 
     def __init__(self, a: NodeCosts, b: NodeCosts) -> None:
         h = np.ascontiguousarray(a.embedding.numpy())
-        middle = h.mean(0) if h.shape[0] else np.zeros(h.shape[1], h.dtype)  # see between
+        middle = _mean(h)  # see between
         self.left, self.right = _rows(h, middle)
         if b.embedding is not a.embedding:
             self.right = _rows(np.ascontiguousarray(b.embedding.numpy()), middle)[1]
@@ -72,7 +76,11 @@ class EuclideanGains(Gains):
             a.finite(), b.finite()
 
     def __call__(self, source: slice, target: slice) -> np.ndarray:
-        block = self.left[source] @ self.right[target].T
+        left, right = self.left[source], self.right[target].T
+        if _small(left.shape[0], left.shape[1], right.shape[1]) and left.dtype in PRODUCTS:
+            block = PRODUCTS[left.dtype](1.0, right, left.T, trans_a=True).T
+        else:
+            block = left @ right
         np.maximum(block, 0.0, out=block)
         np.sqrt(block, out=block)
         block -= self.lost[source, None]
@@ -80,18 +88,31 @@ class EuclideanGains(Gains):
         return block
 
     def stacked(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
-        finish = compiled("assignment.compiled", "gains_of_squares")
-        types = {array.dtype for array in (self.left, self.lost, self.won)}
-        if finish is None or types not in ({np.dtype(np.float32)}, {np.dtype(np.float64)}):
+        fill, dtype = compiled("assignment.compiled", "euclidean_gains"), self.left.dtype
+        if fill is None or dtype not in PRODUCTS or {self.lost.dtype, self.won.dtype} != {dtype}:
             return super().stacked(u, n, v, m)
-        top = offsets(n)
-        field = np.empty((top[-1], int(m.max())), dtype=self.left.dtype)  # beside the blocks nobody looks
-        left, right = self.left, self.right.T
-        places = (array.tolist() for array in (u, u + n, v, v + m, top[:-1], top[1:], m))
-        for u0, u1, v0, v1, row, end, width in zip(*places, strict=True):
-            np.matmul(left[u0:u1], right[:, v0:v1], field[row:end, :width])
-        finish(field, top, n, m, self.lost, u, self.won, v)  # the four passes, over all pairs in one
+        top, small = offsets(n), _small(n, self.left.shape[1], m)
+        field = np.empty((top[-1], int(m.max())), dtype=dtype)  # beside the blocks nobody looks
+        for p in (~small).nonzero()[0].tolist():
+            left, right = self.left[u[p] : u[p] + n[p]], self.right[v[p] : v[p] + m[p]]
+            np.matmul(left, right.T, field[top[p] : top[p + 1], : m[p]])
+        fill(field, self.left, self.right, self.lost, self.won, u, n, v, m, small)
         return field
+
+
+def _small(n: Any, width: int, m: Any) -> Any:
+    """Whether n rows and m columns are multiplied by scipy's BLAS, which compiled code can call too, and not by
+    numpy's: the two round alike as long as neither shares the work among threads nor takes one for a vector.
+    """
+    return (n > 1) & (m > 1) & (n * width * m <= 2**19)
+
+
+def _mean(vectors: np.ndarray) -> np.ndarray:
+    if not vectors.shape[0]:
+        return np.zeros(vectors.shape[1], vectors.dtype)
+    plain = vectors.dtype in PRODUCTS and vectors.shape[1] > 1  # numpy adds up a single column in another order
+    quick = compiled("assignment.compiled", "mean") if plain else None
+    return vectors.mean(0) if quick is None else quick(vectors)
 
 
 def _rows(vectors: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -101,7 +122,7 @@ def _rows(vectors: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarr
     right = np.empty((vectors.shape[0], vectors.shape[1] + 2), dtype=vectors.dtype)
     left = np.empty_like(right)
     k, centre = right[:, :-2], compiled("assignment.compiled", "centre")
-    if centre is not None and vectors.dtype == middle.dtype and vectors.dtype in (np.float32, np.float64):
+    if centre is not None and vectors.dtype == middle.dtype and vectors.dtype in PRODUCTS:
         centre(vectors, middle, left, right)
     else:
         np.subtract(vectors, middle, out=k)

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from epic.errors import InputError, choose
+from epic.inference import gin_vectors
 from epic.layers import BACKBONES, Columns, Encoder, Layer, dense, gcn_scale
 from epic.messages import Routes
 from epic.pack import Pack
@@ -44,12 +45,14 @@ class CostNetwork(nn.Module):
         if self.edges is not None and edge_attr is None:
             raise InputError("the graphs have no edge_attr, but the cost was learned on graphs that have")
         routes = Routes(p.edge_index, h.shape[0])
-        scale = gcn_scale(routes, None, h) if self.backbone == "gcn" else None
-        outputs = []
-        for layer in self.layers:
-            h = layer(h, routes, edge_attr, None, scale, relu=True)
-            outputs.append(h)
-        embedding = torch.cat(outputs, dim=1)
+        embedding = gin_vectors(self.layers, h, routes, edge_attr)
+        if embedding is None:
+            scale = gcn_scale(routes, None, h) if self.backbone == "gcn" else None
+            outputs = []
+            for layer in self.layers:
+                h = F.relu(layer(h, routes, edge_attr, None, scale), inplace=True)
+                outputs.append(h)
+            embedding = torch.cat(outputs, dim=1)
         first, _, second = self.price
         price = dense(second, F.relu(dense(first, embedding), inplace=True))
         return embedding, F.softplus(price).squeeze(1) + self.floor

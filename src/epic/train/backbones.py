@@ -79,8 +79,9 @@ class Backbone(nn.Module):
         routes = Routes(batch.edge_index, h.shape[0])
         scale = gcn_scale(routes, weight, h) if self.form.conv == "gcn" else None
         for index, layer in enumerate(self.layers):
-            last = self.form.between and index == len(self.layers) - 1  # OGB's has no ReLU
-            h = layer(h, routes, attr, weight, scale, relu=not last)
+            h = layer(h, routes, attr, weight, scale)
+            if not self.form.between or index < len(self.layers) - 1:  # OGB's last layer has no ReLU
+                h = F.relu(h, inplace=True)
             if self.form.between:
                 h = F.dropout(h, self.form.dropout, self.training)
         return h
