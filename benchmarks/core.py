@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -19,10 +19,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from scipy.optimize import linear_sum_assignment
-from torch_geometric.data import Batch
-from torch_geometric.nn import GIN, global_add_pool
+from torch_geometric.data import Batch, Data
+from torch_geometric.nn import GIN, GINConv, global_add_pool
 
-from epic import EPIC, InputError, LearnedCost, edit_path
+from epic import EPIC, InputError, LearnedCost, Operation, edit_path
 from epic.assignment import sinkhorn
 from epic.assignment.buckets import buckets
 from epic.assignment.exact import match_blocks, solve_each
@@ -191,7 +191,15 @@ def augmentation(cost: LearnedCost, train, rounds: int) -> dict[str, float]:
 
     def slow() -> None:
         for g in range(0, 8, 2):
-            step_by_step(graphs[g], graphs[g + 1], cost)
+            step_by_step(graphs[g], graphs[g + 1], edit_path(graphs[g], graphs[g + 1], cost, seed=0).operations)
+
+    plain = Plain(cost)
+    for g in range(0, 8, 2):  # the same distance
+        assert abs(plain.operations(graphs[g], graphs[g + 1])[1] / cost.distance(graphs[g], graphs[g + 1]) - 1) < 2e-3
+
+    def by_the_paper() -> None:
+        for g in range(0, 8, 2):
+            plain(graphs[g], graphs[g + 1])
 
     return race(
         {
@@ -200,19 +208,71 @@ def augmentation(cost: LearnedCost, train, rounds: int) -> dict[str, float]:
             "ours: the same, 256 in a call": (lambda: augment(large), 256),
             "ours: by generate, 256 at a time": (lambda: augment.chunk(train, 0, next(number)), CHUNK),
             "one operation at a time, on dictionaries": (slow, 4),
+            "all by the paper: PyG, scipy, dictionaries": (by_the_paper, 4),
             "one GIN training step, per graph": (step, 128),
         },
         rounds,
     )
 
 
-def step_by_step(source, target, cost: LearnedCost) -> None:
+class Plain:
+    """EPIC as one would write it from the paper, with a cost that we learned: layers of PyG, scipy on the full square,
+    half of the operations in random order one after the other, a new graph with its label.
+    """
+
+    def __init__(self, cost: LearnedCost) -> None:
+        self.network = cost.network
+        self.layers = [(GINConv(layer.update, layer.eps.item()), layer.norm) for layer in self.network.layers]
+
+    @torch.no_grad()
+    def embed(self, graph: Data) -> tuple[torch.Tensor, torch.Tensor]:
+        h, outputs = self.network.encode.linear(graph.x), []
+        for conv, norm in self.layers:
+            h = F.relu(norm(conv(h, graph.edge_index)))
+            outputs.append(h)
+        embedding = torch.cat(outputs, 1)
+        return embedding, F.softplus(self.network.price(embedding))[:, 0] + self.network.floor
+
+    def operations(self, source: Data, target: Data) -> tuple[list[Operation], float]:
+        (h, lost), (k, won) = self.embed(source), self.embed(target)
+        n, m = len(lost), len(won)
+        square = torch.zeros(n + m, n + m)
+        square[:n, :m] = torch.cdist(h, k)
+        square[:n, m:] = torch.full((n, n), 1e6).fill_diagonal_(0) + torch.diag(lost)
+        square[n:, :m] = torch.full((m, m), 1e6).fill_diagonal_(0) + torch.diag(won)
+        rows, columns = linear_sum_assignment(square.numpy())
+        found = []
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            if row < n or column < m:
+                kind = "insert" if row >= n else "delete" if column >= m else "substitute"
+                found.append(
+                    Operation(
+                        kind, row if row < n else None, column if column < m else None, float(square[row, column])
+                    )
+                )
+        return found, sum(op.cost for op in found)
+
+    def __call__(self, source: Data, target: Data) -> Data:
+        operations, total = self.operations(source, target)
+        operations = [operations[k] for k in torch.randperm(len(operations)).tolist()]
+        nodes, edges = step_by_step(source, target, operations)
+        place = {node: number for number, node in enumerate(nodes)}
+        ends = [(place[a], place[b]) for a, b in edges]
+        share = sum(op.cost for op in operations[: len(operations) // 2]) / total
+        y = torch.stack([F.one_hot(graph.y[0], 2).float() for graph in (source, target)])
+        return Data(
+            x=torch.stack([(source if side == "s" else target).x[number] for side, number in nodes]),
+            edge_index=torch.tensor(ends).T.reshape(2, -1),
+            y=((1 - share) * y[0] + share * y[1])[None],
+        )
+
+
+def step_by_step(source: Data, target: Data, operations: Sequence[Operation]) -> tuple[set, dict]:
     """Algorithm 1 as printed: half of the path, one operation after the other, with a scan of the edges at each."""
-    path = edit_path(source, target, cost, seed=0)
     edges = {(("s", u), ("s", v)): None for u, v in source.edge_index.T.tolist()}
     goal = set(map(tuple, target.edge_index.T.tolist()))
     nodes = {("s", u) for u in range(source.num_nodes)}
-    for op in path.operations[: len(path) // 2]:
+    for op in operations[: len(operations) // 2]:
         old, new = ("s", op.source), ("t", op.target)
         nodes.discard(old)
         if op.kind == "delete":
@@ -227,6 +287,7 @@ def step_by_step(source, target, cost: LearnedCost) -> None:
                         edges[a, b] = None
                     else:
                         edges.pop((a, b), None)
+    return nodes, edges
 
 
 def main() -> None:

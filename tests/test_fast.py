@@ -166,8 +166,11 @@ def test_it_is_used_where_it_is_there(monkeypatch):
         return lambda *args: (used.add(name), function(*args))[1]
 
     names = {
-        "epic.compiled": ("edge_offsets", "gather", "sort_groups"),
-        "epic.assignment.compiled": ("solve", "euclidean_gains", "squared_differences", "link", "centre"),
+        "epic.compiled": ("edge_offsets", "gather", "sort_groups", "gin_sums", "normalise"),
+        "epic.assignment.compiled": (
+            *("mean", "centre", "euclidean_gains", "solve", "link"),
+            *("squared_differences", "settle"),
+        ),
         "epic.path.compiled": ("walk",),
     }
     for module, functions in names.items():

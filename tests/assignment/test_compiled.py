@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epic.assignment import exact
-from epic.cost import base
-from epic.cost.euclidean import one_to_one, swaps
+from epic.cost import FeatureCost, base
+from epic.cost.euclidean import EuclideanGains, _mean
 from epic.ragged import offsets
+from tests.conftest import without_numba
 
 compiled = pytest.importorskip("epic.assignment.compiled", reason="needs numba: pip install 'epic-graph[fast]'")
 
@@ -76,18 +77,85 @@ def test_links_are_those_of_whole_arrays(shapes, seed):
         assert one.tolist() == other.tolist()
 
 
-@pytest.mark.parametrize("precision", [torch.float, torch.double])
-def test_prices_of_swaps_are_those_of_gathered_vectors(precision):
-    generator = torch.Generator().manual_seed(0)
-    h, k = (torch.randn(n, 37, generator=generator, dtype=precision) for n in (9, 7))
-    k[2] = h[3]
-    u, v = torch.tensor([0, 3, 8, 3]), torch.tensor([6, 2, 2, 0])
-    nothing = torch.zeros(0)
-    a, b = (base.NodeCosts(t, nothing, nothing, nothing) for t in (h, k))
-    found = swaps(a, b, u, v)
-    assert torch.equal(found, one_to_one(h[u], k[v]))
-    assert found[1] == 0
-    h.requires_grad_()
-    swaps(a, b, u, v).sum().backward()
+def some_costs(seed, counts, width, precision):
+    generator = torch.Generator().manual_seed(seed)
+
+    def drawn(*shape):
+        return torch.randn(*shape, generator=generator, dtype=precision)
+
+    total = int(sum(counts))
+    ptr = torch.from_numpy(offsets(np.array(counts, dtype=np.int64)))
+    return base.NodeCosts(drawn(total, width), drawn(total).abs() + 2, drawn(total).abs() + 2, ptr)
+
+
+@given(
+    sizes,
+    st.integers(0, 2**31),
+    st.integers(1, 40),
+    st.booleans(),
+    st.sampled_from([torch.float, torch.double]),
+)
+def test_matches_and_prices_are_those_without_numba(shapes, seed, width, same, precision):
+    a = some_costs(seed, [n for n, _ in shapes], width, precision)
+    b = a if same else some_costs(seed + 1, [m for _, m in shapes], width, precision)
+    i = torch.arange(len(shapes))
+    j = torch.randperm(len(shapes), generator=torch.Generator().manual_seed(seed))
+    cost = FeatureCost()
+    if not same and a.embedding.numel() and b.embedding.numel():
+        b.embedding[0] = a.embedding[-1]
+    ours = cost.match(a, b, i, j)
+    prices = cost.price(a, b, ours)
+    with without_numba():
+        theirs = cost.match(a, b, i, j)
+        others = cost.price(a, b, theirs)
+    for name in ("source", "target", "source_ptr", "target_ptr", "partner", "origin"):
+        assert getattr(ours, name).tolist() == getattr(theirs, name).tolist(), name
+    assert torch.equal(prices.source, others.source)
+    assert torch.equal(prices.target, others.target)
+    kept = np.flatnonzero(ours.partner >= 0)
+    at = ours.source[kept], ours.target[ours.partner[kept]]
+    assert prices.source.numpy()[kept] == pytest.approx(
+        np.linalg.norm(a.embedding.numpy()[at[0]] - b.embedding.numpy()[at[1]], axis=1), rel=1e-4, abs=1e-4
+    )
+
+
+def test_prices_that_are_learned_have_gradients():
+    a = some_costs(0, [4, 3], 5, torch.float)
+    h = a.embedding.requires_grad_()
+    matches = FeatureCost().match(a, a, torch.tensor([0]), torch.tensor([1]))
+    assert (matches.partner >= 0).any()
+    FeatureCost().price(a, a, matches).distance.sum().backward()
     assert h.grad is not None
-    assert h.grad[0].norm() == pytest.approx(1, abs=1e-5)
+    assert h.grad[0].norm() == pytest.approx(float(matches.partner[0] >= 0), abs=1e-5)
+
+
+@pytest.mark.parametrize("precision", [torch.float, torch.double])
+def test_gains_of_blocks_of_every_size(precision):
+    """Single nodes and large graphs are multiplied by another library than the rest."""
+    counts = [1, 2, 0, 7, 90, 64, 1, 33]
+    nodes = some_costs(0, counts, 96, precision)
+    pairs = np.array([(s, t) for s in range(len(counts)) for t in range(len(counts))])
+    begin, size = nodes.ptr.numpy(), np.array(counts)
+    (u, v), (n, m) = begin[pairs].T, size[pairs].T
+    assert (n * m * 98).max() > 2**19
+    gains = EuclideanGains(nodes, nodes)
+    where = [np.ascontiguousarray(t) for t in (u, n, v, m)]
+    ours, top = gains.stacked(*where), offsets(n)
+    with without_numba():
+        theirs = EuclideanGains(nodes, nodes).stacked(*where)
+    exact = torch.cdist(nodes.embedding.double(), nodes.embedding.double())
+    exact = (exact - nodes.deletion[:, None] - nodes.insertion).numpy()
+    for p in range(len(pairs)):
+        block = ours[top[p] : top[p + 1], : m[p]]
+        assert np.array_equal(block, theirs[top[p] : top[p + 1], : m[p]]), (n[p], m[p])
+        real = exact[u[p] : u[p] + n[p], v[p] : v[p] + m[p]]
+        assert np.allclose(block, real, atol=3e-2 if precision == torch.float else 1e-6)
+
+
+@given(st.integers(1, 300), st.integers(1, 70), st.sampled_from([np.float32, np.float64]))
+def test_means(count, width, precision):
+    vectors = (np.random.default_rng(count).standard_normal((count, width)) * 100).astype(precision)
+    with without_numba():
+        expected = _mean(vectors)
+    assert np.array_equal(_mean(vectors), expected)
+    assert expected == pytest.approx(vectors.astype(np.float64).mean(0), rel=1e-3, abs=1e-3)

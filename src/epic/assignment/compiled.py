@@ -210,17 +210,27 @@ def centre(vectors: np.ndarray, middle: np.ndarray, left: np.ndarray, right: np.
         one[width + 1] = other[width] = 1
 
 
-@fast(f"{FIELD}({FIELD}, {FIELD}, {INTEGERS}, {INTEGERS})")
-def squared_differences(h: np.ndarray, k: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """``(h[u] - k[v]) ** 2``, without the rows in between."""
-    out = np.empty((u.size, h.shape[1]), h.dtype)
-    for p in range(u.size):
-        if not (0 <= u[p] < h.shape[0] and 0 <= v[p] < k.shape[0]):
+@fast(f"{FIELD}({FIELD}, {FIELD}, {', '.join(3 * [INTEGERS])})")
+def squared_differences(
+    h: np.ndarray, k: np.ndarray, source: np.ndarray, target: np.ndarray, partner: np.ndarray
+) -> np.ndarray:
+    """``(h[u] - k[v]) ** 2`` for every source node u that has a partner v, in their order."""
+    swaps = 0
+    for s in range(partner.size):
+        swaps += partner[s] >= 0
+    out, at = np.empty((swaps, h.shape[1]), h.dtype), 0
+    if partner.size != source.size or h.shape[1] != k.shape[1]:
+        raise IndexError("nodes and partners do not belong together")
+    for s in range(partner.size):
+        if partner[s] < 0:
+            continue
+        if not (partner[s] < target.size and 0 <= source[s] < h.shape[0] and 0 <= target[partner[s]] < k.shape[0]):
             raise IndexError("there is no node of that number")
-        source, target, line = h[u[p]], k[v[p]], out[p]
+        one, other, line = h[source[s]], k[target[partner[s]]], out[at]
         for d in range(line.size):
-            gap = source[d] - target[d]
+            gap = one[d] - other[d]
             line[d] = gap * gap
+        at += 1
     return out
 
 
@@ -229,29 +239,32 @@ def settle(
     lost: np.ndarray,
     won: np.ndarray,
     swap: np.ndarray,
-    swapped: np.ndarray,
     source: np.ndarray,
     target: np.ndarray,
+    partner: np.ndarray,
     origin: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What each source node costs: to lose it, or ``swap`` where it is one of the ``swapped``; and each target node: to
-    gain it, or nothing where it comes from a source node.
+    """What each source node costs: the next of ``swap`` where it has a partner, else to lose it; and each target node:
+    to gain it, or nothing where it comes from a source node.
     """
     out, into = np.empty(source.size, lost.dtype), np.zeros(target.size, won.dtype)
-    if swap.size != swapped.size or origin.size != target.size:
-        raise IndexError("matches and their prices do not belong together")
+    if partner.size != source.size or origin.size != target.size:
+        raise IndexError("nodes and partners do not belong together")
+    at = 0
     for s in range(source.size):
-        if not 0 <= source[s] < lost.size:
-            raise IndexError("there is no node of that number")
-        out[s] = lost[source[s]]
-    for k in range(swapped.size):
-        if not 0 <= swapped[k] < source.size:
-            raise IndexError("there is no node of that number")
-        out[swapped[k]] = swap[k]
+        if partner[s] >= 0:
+            if at == swap.size:
+                raise IndexError("there are not as many prices as partners")
+            out[s] = swap[at]
+            at += 1
+        else:
+            if not 0 <= source[s] < lost.size:
+                raise IndexError("there is no node of that number")
+            out[s] = lost[source[s]]
     for t in range(target.size):
-        if not 0 <= target[t] < won.size:
-            raise IndexError("there is no node of that number")
         if origin[t] < 0:
+            if not 0 <= target[t] < won.size:
+                raise IndexError("there is no node of that number")
             into[t] = won[target[t]]
     return out, into
 

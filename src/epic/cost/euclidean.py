@@ -10,11 +10,11 @@ from scipy.linalg import blas
 from torch import Tensor
 
 from epic.cost.gains import Gains
-from epic.fast import compiled, constant, integers
+from epic.fast import compiled, constant
 from epic.ragged import offsets
 
 if TYPE_CHECKING:
-    from epic.cost.base import NodeCosts
+    from epic.cost.base import Matches, NodeCosts
 
 
 PRODUCTS = {np.dtype(np.float32): blas.sgemm, np.dtype(np.float64): blas.dgemm}
@@ -42,12 +42,23 @@ def one_to_one(source: Tensor, target: Tensor) -> Tensor:
 
 def swaps(a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
     """Distances of the nodes ``u`` of ``a`` to the nodes ``v`` of ``b``, one to one."""
-    h, k = a.embedding, b.embedding
-    squared, places = compiled("assignment.compiled", "squared_differences"), integers(u, v)
-    same = h.dtype == k.dtype and h.shape[1:] == k.shape[1:]
-    if squared is None or places is None or not same or not (constant(h) and constant(k)):
-        return one_to_one(h.index_select(0, u), k.index_select(0, v))
-    return torch.from_numpy(squared(h.numpy(), k.numpy(), *places)).sum(-1).sqrt_()
+    return one_to_one(a.embedding.index_select(0, u), b.embedding.index_select(0, v))
+
+
+def settled(a: NodeCosts, b: NodeCosts, m: Matches) -> tuple[Tensor, Tensor] | None:
+    """What :meth:`epic.cost.Cost.price` asks for, compiled but for sums and roots, which torch rounds in its own way;
+    None where that cannot be.
+    """
+    squared, settle = (compiled("assignment.compiled", name) for name in ("squared_differences", "settle"))
+    values = {id(t): t for t in (a.embedding, b.embedding, a.deletion, b.insertion)}.values()
+    if squared is None or settle is None or len({t.dtype for t in values}) > 1 or not all(map(constant, values)):
+        return None
+    if a.embedding.shape[1:] != b.embedding.shape[1:]:
+        return None
+    squares = squared(a.embedding.numpy(), b.embedding.numpy(), m.source, m.target, m.partner)
+    swap = torch.from_numpy(squares).sum(-1).sqrt_().numpy()
+    source, target = settle(a.deletion.numpy(), b.insertion.numpy(), swap, m.source, m.target, m.partner, m.origin)
+    return torch.from_numpy(source), torch.from_numpy(target)
 
 
 def _root(square: Tensor) -> Tensor:

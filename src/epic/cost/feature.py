@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.cost.base import Cost, NodeCosts
-from epic.cost.euclidean import EuclideanGains, between, swaps
+from epic.cost.base import Cost, Matches, NodeCosts
+from epic.cost.euclidean import EuclideanGains, between, settled, swaps
 from epic.cost.gains import Gains
 from epic.errors import InputError
 from epic.pack import Pack, matrix
@@ -65,3 +65,6 @@ class FeatureCost(Cost):
         if a.embedding.is_floating_point():
             return swaps(a, b, u, v)
         return (2.0 * (a.embedding.index_select(0, u) != b.embedding.index_select(0, v)).sum(-1)).sqrt()
+
+    def settled(self, a: NodeCosts, b: NodeCosts, m: Matches) -> tuple[Tensor, Tensor] | None:
+        return settled(a, b, m)

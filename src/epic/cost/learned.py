@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.cost.base import Cost, NodeCosts
-from epic.cost.euclidean import EuclideanGains, between, swaps
+from epic.cost.base import Cost, Matches, NodeCosts
+from epic.cost.euclidean import EuclideanGains, between, settled, swaps
 from epic.cost.gains import Gains
 from epic.cost.learning import Epoch, Learning, learn
 from epic.cost.network import CostNetwork
@@ -112,6 +112,9 @@ class LearnedCost(Cost):
 
     def swaps(self, a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
         return swaps(a, b, u, v)
+
+    def settled(self, a: NodeCosts, b: NodeCosts, m: Matches) -> tuple[Tensor, Tensor] | None:
+        return settled(a, b, m)
 
     def to(self, device: torch.device | str) -> LearnedCost:
         self.network.to(device)

@@ -11,31 +11,29 @@ import numpy as np
 from epic.fast import INTEGERS, fast
 
 
-@fast(f"void(float64[::1], float64, {INTEGERS}, {INTEGERS})")
-def sort(key: np.ndarray, low: float, order: np.ndarray, bins: np.ndarray) -> None:
-    """Fill ``order`` with the places of the keys, which lie between ``low`` and ``low + 1``, from the least to the
-    largest, equal ones as they come.
+@fast(f"void(float64[::1], float64, int64, {INTEGERS}, boolean[::1])")
+def least(key: np.ndarray, low: float, wanted: int, bins: np.ndarray, out: np.ndarray) -> None:
+    """Mark the ``wanted`` least of the keys, which lie between ``low`` and ``low + 1``; of equal ones the first.
 
-    Random keys fall evenly into as many ``bins`` as there are keys, and then are nearly in order.
+    Random keys fall evenly into as many ``bins`` as there are keys: all but those of one bin are decided by counting.
     """
     count = key.size
     bins[:] = 0
     for k in range(count):
         bins[min(int((key[k] - low) * count), count - 1)] += 1
-    end = 0
-    for b in range(count):
-        end += bins[b]
-        bins[b] = end
-    for k in range(count - 1, -1, -1):
-        b = min(int((key[k] - low) * count), count - 1)
-        bins[b] -= 1
-        order[bins[b]] = k
-    for k in range(1, count):
-        here, at = order[k], k
-        while at > 0 and key[order[at - 1]] > key[here]:
-            order[at] = order[at - 1]
-            at -= 1
-        order[at] = here
+    border, left = 0, wanted
+    while border < count and bins[border] <= left:
+        left -= bins[border]
+        border += 1
+    for k in range(count):
+        out[k] = min(int((key[k] - low) * count), count - 1) < border
+    for _ in range(left):
+        first = -1
+        for k in range(count):
+            here = not out[k] and min(int((key[k] - low) * count), count - 1) == border
+            if here and (first < 0 or key[k] < key[first]):
+                first = k
+        out[first] = True
 
 
 @fast(
@@ -87,8 +85,7 @@ def walk(
         most += edge_ptr[i[p] + 1] - edge_ptr[i[p]] + edge_ptr[j[p] + 1] - edge_ptr[j[p]]
     kept = np.empty((3, most), np.int64)
     edge_from, start, end = kept[0], kept[1], kept[2]
-    whole = np.empty((3, longest), np.int64)
-    inserted, order, bins = whole[0], whole[1], whole[2]
+    inserted, bins = np.empty(longest, np.int64), np.empty(longest, np.int64)
     done, keys = np.empty(longest, np.bool_), np.empty(longest)
     first, at = 0, 0
     for p in range(pairs):
@@ -101,12 +98,9 @@ def walk(
                 count += 1
         for k in range(count):
             keys[k] = p + key[first + k]  # the sum, because it is rounded
-            done[k] = False
         first += count
-        sort(keys[:count], float(p), order[:count], bins[:count])
         steps = 1 + int(chance[p] * (count - 1)) if count > 1 else int(chance[p] * (count + 1))
-        for k in range(steps):
-            done[order[k]] = True
+        least(keys[:count], float(p), steps, bins[:count], done[:count])
         # A graph keeps its last node: one deletion is undone.
         alive, earliest = False, -1
         for k in range(count):
@@ -155,14 +149,16 @@ def walk(
         ptr[p + 1] = place
         # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
         # Every edge is written and stepped over only if it counts: a branch would be guessed wrong half of the time.
+        shift = s0 - node_ptr[i[p]]
         for e in range(edge_ptr[i[p]], edge_ptr[i[p] + 1]):
-            u, v = edge_index[0, e] + s0 - node_ptr[i[p]], edge_index[1, e] + s0 - node_ptr[i[p]]
+            u, v = edge_index[0, e] + shift, edge_index[1, e] + shift
             if not (s0 <= u < s1 and s0 <= v < s1):
                 raise IndexError("an edge names a node that is not there")
             edge_from[at], start[at], end[at] = e, place_s[u], place_s[v]
             at += (fate[u] | fate[v]) == 1
+        shift = t0 - node_ptr[j[p]]
         for e in range(edge_ptr[j[p]], edge_ptr[j[p] + 1]):
-            u, v = edge_index[0, e] + t0 - node_ptr[j[p]], edge_index[1, e] + t0 - node_ptr[j[p]]
+            u, v = edge_index[0, e] + shift, edge_index[1, e] + shift
             if not (t0 <= u < t1 and t0 <= v < t1):
                 raise IndexError("an edge names a node that is not there")
             edge_from[at], start[at], end[at] = e, place_t[u], place_t[v]
