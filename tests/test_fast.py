@@ -168,7 +168,7 @@ def test_it_is_used_where_it_is_there(monkeypatch):
     names = {
         "epic.compiled": ("edge_offsets", "gather", "sort_groups", "gin_sums", "normalise"),
         "epic.assignment.compiled": (
-            *("mean", "centre", "euclidean_gains", "solve", "link"),
+            *("mean", "centre", "solve_euclidean", "link"),
             *("squared_differences", "settle"),
         ),
         "epic.path.compiled": ("walk",),

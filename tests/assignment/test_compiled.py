@@ -5,7 +5,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
+from epic import InputError
 from epic.assignment import exact
 from epic.cost import FeatureCost, base
 from epic.cost.euclidean import EuclideanGains, _mean
@@ -130,26 +132,38 @@ def test_prices_that_are_learned_have_gradients():
 
 
 @pytest.mark.parametrize("precision", [torch.float, torch.double])
-def test_gains_of_blocks_of_every_size(precision):
+def test_pairs_of_every_size(precision):
     """Single nodes and large graphs are multiplied by another library than the rest."""
     counts = [1, 2, 0, 7, 90, 64, 1, 33]
     nodes = some_costs(0, counts, 96, precision)
+    nodes = base.NodeCosts(nodes.embedding, nodes.deletion + 5, nodes.insertion + 5, nodes.ptr)
     pairs = np.array([(s, t) for s in range(len(counts)) for t in range(len(counts))])
-    begin, size = nodes.ptr.numpy(), np.array(counts)
-    (u, v), (n, m) = begin[pairs].T, size[pairs].T
+    where = [np.ascontiguousarray(a[pairs[:, k]]) for k in (0, 1) for a in (nodes.ptr.numpy(), np.array(counts))]
+    u, n, v, m = where
     assert (n * m * 98).max() > 2**19
-    gains = EuclideanGains(nodes, nodes)
-    where = [np.ascontiguousarray(t) for t in (u, n, v, m)]
-    ours, top = gains.stacked(*where), offsets(n)
+    ours = EuclideanGains(nodes, nodes).matched(*where)
     with without_numba():
-        theirs = EuclideanGains(nodes, nodes).stacked(*where)
-    exact = torch.cdist(nodes.embedding.double(), nodes.embedding.double())
-    exact = (exact - nodes.deletion[:, None] - nodes.insertion).numpy()
-    for p in range(len(pairs)):
-        block = ours[top[p] : top[p + 1], : m[p]]
-        assert np.array_equal(block, theirs[top[p] : top[p + 1], : m[p]]), (n[p], m[p])
-        real = exact[u[p] : u[p] + n[p], v[p] : v[p] + m[p]]
-        assert np.allclose(block, real, atol=3e-2 if precision == torch.float else 1e-6)
+        theirs = EuclideanGains(nodes, nodes).matched(*where)
+    assert ours.tolist() == theirs.tolist()
+    h = nodes.embedding.double()
+    gain = (torch.cdist(h, h) - nodes.deletion[:, None] - nodes.insertion).numpy()
+    for p, start in enumerate(offsets(n)[:-1]):
+        block = np.minimum(gain[u[p] : u[p] + n[p], v[p] : v[p] + m[p]], 0)
+        partner = ours[start : start + n[p]]
+        kept = np.flatnonzero(partner >= 0)
+        assert len(set(partner[kept])) == len(kept)
+        assert block[kept, partner[kept]].sum() == pytest.approx(block[linear_sum_assignment(block)].sum(), rel=1e-3)
+
+
+def test_the_pair_that_cannot_be_solved_is_named():
+    nodes = some_costs(0, [3, 4, 90], 96, torch.double)
+    nodes.deletion[1] = torch.nan
+    gains = EuclideanGains.__new__(EuclideanGains)
+    gains.left = gains.right = np.zeros((97, 98))
+    gains.lost, gains.won = nodes.deletion.numpy(), nodes.insertion.numpy()
+    for bad, u, n in ((1, [3, 0, 3], [4, 3, 4]), (2, [3, 7, 0], [4, 90, 97])):
+        with pytest.raises(InputError, match=f"pair {10 + bad} "):
+            gains.matched(*(np.array(a) for a in (u, n, u, n)), 10)
 
 
 @given(st.integers(1, 300), st.integers(1, 70), st.sampled_from([np.float32, np.float64]))

@@ -101,44 +101,53 @@ def assign_rows(cost: np.ndarray, m: int) -> np.ndarray:
     return column_of
 
 
+@fast(f"boolean(float{{bits}}[:, :], {INTEGERS})")
+def solve_block(block: np.ndarray, partner: np.ndarray) -> bool:
+    """Fill ``partner`` with the column of every row, -1 where none. Entries above 0 count as 0 and are not taken.
+
+    Gives False where there is NaN or something below ``LOWEST``, on which the search would never end.
+    """
+    n, m = block.shape
+    wide = n <= m
+    few, many = (n, m) if wide else (m, n)
+    cost = np.full((few, -(-many // STEP) * STEP), np.inf)
+    for u in range(n):
+        for v in range(m):
+            gain = block[u, v]
+            if not gain > LOWEST:
+                return False
+            if wide:
+                cost[u, v] = min(gain, 0.0)
+            else:
+                cost[v, u] = min(gain, 0.0)
+    column_of = assign_rows(cost, many)
+    partner[:] = -1
+    for row in range(column_of.size):
+        u, v = (row, column_of[row]) if wide else (column_of[row], row)
+        if block[u, v] <= 0.0:
+            partner[u] = v
+    return True
+
+
 @fast(f"int64({FIELD}, {', '.join(5 * [INTEGERS])})")
 def solve(
     field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, partner: np.ndarray
 ) -> int:
-    """Fill ``partner`` with the column of every row of every block of ``field``, block after block; -1 where none.
+    """Fill ``partner`` with the column of every row of every block of ``field``, block after block.
 
-    Block p has its corner at ``(top[p], left[p])``. Entries above 0 count as 0 and are not taken. Gives -1, or the
-    number of the first block with NaN or something below ``LOWEST``, on which the search would never end.
+    Block p has its corner at ``(top[p], left[p])``. Gives -1, or the number of the first block that cannot be solved.
     """
     first = 0
     for p in range(top.size):
-        n, m = rows[p], columns[p]
-        block = field[top[p] : top[p] + n, left[p] : left[p] + m]
-        wide = n <= m
-        few, many = (n, m) if wide else (m, n)
-        cost = np.full((few, -(-many // STEP) * STEP), np.inf)
-        for u in range(n):
-            for v in range(m):
-                gain = block[u, v]
-                if not gain > LOWEST:
-                    return p
-                if wide:
-                    cost[u, v] = min(gain, 0.0)
-                else:
-                    cost[v, u] = min(gain, 0.0)
-        column_of = assign_rows(cost, many)
-        partner[first : first + n] = -1
-        for row in range(column_of.size):
-            u, v = (row, column_of[row]) if wide else (column_of[row], row)
-            if block[u, v] <= 0.0:
-                partner[first + u] = v
-        first += n
+        block = field[top[p] : top[p] + rows[p], left[p] : left[p] + columns[p]]
+        if not solve_block(block, partner[first : first + rows[p]]):
+            return p
+        first += rows[p]
     return -1
 
 
-@fast(f"void({', '.join(3 * [FIELD])}, {VALUES}, {VALUES}, {', '.join(4 * [INTEGERS])}, boolean[::1])")
-def euclidean_gains(
-    field: np.ndarray,
+@fast(f"int64({FIELD}, {FIELD}, {VALUES}, {VALUES}, {', '.join(4 * [INTEGERS])}, boolean[::1], {INTEGERS})")
+def solve_euclidean(
     left: np.ndarray,
     right: np.ndarray,
     lost: np.ndarray,
@@ -148,39 +157,40 @@ def euclidean_gains(
     v: np.ndarray,
     m: np.ndarray,
     small: np.ndarray,
-) -> None:
-    """Fill the blocks of :meth:`epic.cost.gains.Gains.stacked`: the product of rows on the left and on the right is a
-    squared distance; from its root goes what deleting the row's node and inserting the column's costs.
+    partner: np.ndarray,
+) -> int:
+    """What :class:`epic.cost.euclidean.EuclideanGains` matches, for the pairs that are ``small``: the product of rows
+    on the left and on the right is a squared distance; from its root goes what deleting the row's node and inserting
+    the column's costs. Every step is rounded to the precision of the rows, as numpy would. Gives what ``solve`` gives.
 
-    Where a pair is not ``small``, its products are there already. Every step is rounded to the precision of the rows,
-    as numpy would.
+    One pair after the other, so that its matrix need not leave the cache.
     """
-    zero, height, largest = field.dtype.type(0), 0, 0  # a plain 0.0 would have all done in float64
     if not (u.size == n.size == v.size == m.size == small.size and left.shape[1] == right.shape[1]):
         raise IndexError("rows and pairs do not belong together")
+    zero, largest, total = left.dtype.type(0), 0, 0  # a plain 0.0 would have all done in float64
     for p in range(u.size):
-        rows, columns = n[p], m[p]
-        height += rows
-        if not (0 <= u[p] <= u[p] + rows <= min(left.shape[0], lost.size) and height <= field.shape[0]):
+        if not (n[p] >= 0 and 0 <= u[p] <= min(left.shape[0], lost.size) - n[p]):
             raise IndexError("there is no such row")
-        if not (0 <= v[p] <= v[p] + columns <= min(right.shape[0], won.size) and columns <= field.shape[1]):
+        if not (m[p] >= 0 and 0 <= v[p] <= min(right.shape[0], won.size) - m[p]):
             raise IndexError("there is no such column")
-        if small[p]:
-            largest = max(largest, rows * columns)
-    product, top = np.empty(largest, field.dtype), 0
+        largest, total = max(largest, n[p] * m[p] if small[p] else 0), total + n[p]
+    if partner.size != total:
+        raise IndexError("there are not as many partners as rows")
+    product, top = np.empty(largest, left.dtype), 0
     for p in range(u.size):
         rows, columns = n[p], m[p]
-        squares = field[top : top + rows, :columns]
         if small[p]:
             block = product[: rows * columns].reshape(rows, columns)
             np.dot(left[u[p] : u[p] + rows], right[v[p] : v[p] + columns].T, block)
-            squares[:] = block
-        here = won[v[p] : v[p] + columns]
-        for i in range(rows):
-            line, price = field[top + i], lost[u[p] + i]
-            for j in range(columns):
-                line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
+            here = won[v[p] : v[p] + columns]
+            for i in range(rows):
+                line, price = block[i], lost[u[p] + i]
+                for j in range(columns):
+                    line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
+            if not solve_block(block, partner[top : top + rows]):
+                return p
         top += rows
+    return -1
 
 
 @fast(f"{VALUES}({FIELD})")

@@ -7,6 +7,7 @@ i[v]``, so only the gain ``S[u, v] - d[u] - i[v]`` of a substitution matters, an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 import torch
@@ -89,10 +90,13 @@ def match_blocks(
     top, left, rows, columns = (np.ascontiguousarray(a, dtype=np.int64) for a in (top, left, rows, columns))
     bad = solve(np.ascontiguousarray(field), top, left, rows, columns, partner)
     if bad >= 0:
-        raise InputError(
-            f"the costs of pair {first + bad} hold NaN or infinity, or are beyond {-LOWEST:g}: give finite numbers"
-        )
+        refuse(first + bad)
     return partner
+
+
+def refuse(pair: int) -> NoReturn:
+    """The error for a pair on which no search would end."""
+    raise InputError(f"the costs of pair {pair} hold NaN or infinity, or are beyond {-LOWEST:g}: give finite numbers")
 
 
 def solve_each(

@@ -15,7 +15,6 @@ from torch import Tensor
 from typing_extensions import Self
 
 from epic.assignment.buckets import AREA, buckets, padded_index
-from epic.assignment.exact import match_blocks
 from epic.assignment.sinkhorn import sinkhorn
 from epic.cost.distances import CELLS, Neighbors, distance_matrix, nearest
 from epic.cost.explain import Explanation, explain
@@ -295,9 +294,8 @@ class Cost(ABC):
         first_source, first_target = ptr_a[first], ptr_b[second]
         parts = []
         for p0, p1 in _runs(rows, columns):
-            n, m, top = rows[p0:p1], columns[p0:p1], source_ptr[p0:p1] - source_ptr[p0]
-            field = gain.stacked(first_source[p0:p1], n, first_target[p0:p1], m)
-            parts.append(match_blocks(field, top, np.zeros_like(top), n, m, p0))
+            run = slice(p0, p1)
+            parts.append(gain.matched(first_source[run], rows[run], first_target[run], columns[run], p0))
         partner = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype=np.int64), *parts])
         source, target, origin = (np.empty(n, dtype=np.int64) for n in (partner.size, target_ptr[-1], target_ptr[-1]))
         (compiled("assignment.compiled", "link") or _link)(

@@ -9,6 +9,7 @@ import torch
 from scipy.linalg import blas
 from torch import Tensor
 
+from epic.assignment.exact import refuse
 from epic.cost.gains import Gains
 from epic.fast import compiled, constant
 from epic.ragged import offsets
@@ -98,17 +99,19 @@ class EuclideanGains(Gains):
         block -= self.won[target]
         return block
 
-    def stacked(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
-        fill, dtype = compiled("assignment.compiled", "euclidean_gains"), self.left.dtype
-        if fill is None or dtype not in PRODUCTS or {self.lost.dtype, self.won.dtype} != {dtype}:
-            return super().stacked(u, n, v, m)
+    def matched(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, first: int = 0) -> np.ndarray:
+        solve, dtype = compiled("assignment.compiled", "solve_euclidean"), self.left.dtype
+        if solve is None or dtype not in PRODUCTS or {self.lost.dtype, self.won.dtype} != {dtype}:
+            return super().matched(u, n, v, m, first)
         top, small = offsets(n), _small(n, self.left.shape[1], m)
-        field = np.empty((top[-1], int(m.max())), dtype=dtype)  # beside the blocks nobody looks
+        partner = np.empty(top[-1], dtype=np.int64)
+        bad = solve(self.left, self.right, self.lost, self.won, u, n, v, m, small, partner)
+        if bad >= 0:
+            refuse(first + bad)
         for p in (~small).nonzero()[0].tolist():
-            left, right = self.left[u[p] : u[p] + n[p]], self.right[v[p] : v[p] + m[p]]
-            np.matmul(left, right.T, field[top[p] : top[p + 1], : m[p]])
-        fill(field, self.left, self.right, self.lost, self.won, u, n, v, m, small)
-        return field
+            one = slice(p, p + 1)
+            partner[top[p] : top[p + 1]] = super().matched(u[one], n[one], v[one], m[one], first + p)
+        return partner
 
 
 def _small(n: Any, width: int, m: Any) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from epic.assignment.exact import match_blocks
 from epic.ragged import offsets
 
 
@@ -23,11 +24,17 @@ class Gains:
     def __call__(self, source: slice, target: slice) -> np.ndarray:
         return self._block(source, target)
 
-    def stacked(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
-        """The matrices of many pairs below each other, from the left edge: pair p has ``n[p]`` nodes from ``u[p]`` on
-        and ``m[p]`` from ``v[p]`` on.
+    def matched(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, first: int = 0) -> np.ndarray:
+        """Which target node, counted from ``v[p]``, best replaces each source node of each pair, pair after pair; -1
+        where none. Pair p has ``n[p]`` nodes from ``u[p]`` on and ``m[p]`` from ``v[p]`` on; the caller counts the
+        first one as ``first``.
         """
-        # The only Python loops over pairs are here, in its faster forms, and in the assignment without numba.
+        top = offsets(n)[:-1]
+        return match_blocks(self.stacked(u, n, v, m), top, np.zeros_like(top), n, m, first)
+
+    def stacked(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """The matrices of many pairs below each other, from the left edge."""
+        # The only Python loops over pairs are here, in matched for large pairs, and in the assignment without numba.
         blocks = [self(*p) for p in pairs(u, n, v, m)]
         if len(blocks) == 1:
             return blocks[0]
