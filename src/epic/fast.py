@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.forward_ad import unpack_dual
+from torch.autograd import forward_ad
 
 INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
 
@@ -44,7 +44,7 @@ def constant(h: Tensor) -> bool:
     """Whether it is plain memory of floats in order, that no derivative is asked of."""
     if not h.is_cpu or h.requires_grad or h.dtype not in (torch.float, torch.double) or not h.is_contiguous():
         return False
-    if unpack_dual(h).tangent is not None:
+    if forward_ad._current_level >= 0 and forward_ad.unpack_dual(h).tangent is not None:
         return False
     try:
         h.numpy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -31,6 +32,6 @@ def digest(*tensors: Tensor | None) -> str:
     state = hashlib.blake2b(digest_size=16)
     for tensor in tensors:
         if tensor is not None:
-            state.update(tensor.detach().cpu().contiguous().numpy().data)
+            state.update(np.ascontiguousarray(tensor.detach().cpu().numpy()).data)
         state.update(b"|")
     return state.hexdigest()

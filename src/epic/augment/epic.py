@@ -107,11 +107,11 @@ class EPIC(Method):
     def _between(self, graphs: Pack, i: Tensor, j: Tensor, generator: torch.Generator) -> Pack:
         """One graph from the path of each pair (numbers on the CPU), label included."""
         device = graphs.ptr.device
-        used = np.zeros(len(graphs), dtype=bool)
-        used[i.numpy()] = used[j.numpy()] = True
-        where = torch.from_numpy(used.cumsum() - 1)
+        source, target, used = i.numpy(), j.numpy(), np.zeros(len(graphs), dtype=bool)
+        used[source] = used[target] = True
+        where = used.cumsum() - 1
         nodes = self.cost.nodes(graphs.select(torch.from_numpy(used.nonzero()[0]))).to(device)
-        matches = self.cost.match(nodes, nodes, where[i], where[j])
+        matches = self.cost.match(nodes, nodes, *map(torch.from_numpy, (where[source], where[target])))
         prices = self.cost.price(nodes, nodes, matches)
         i, j = i.to(device), j.to(device)
         made, share = halfway(graphs, i, j, matches, prices, self.order, generator)
