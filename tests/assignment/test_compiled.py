@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from epic import InputError
 from epic.assignment import exact
-from epic.cost import FeatureCost, base
+from epic.cost import FeatureCost, LearnedCost, base
 from epic.cost.euclidean import EuclideanGains, _mean
 from epic.ragged import offsets
 from tests.conftest import without_numba
@@ -119,6 +119,18 @@ def test_matches_and_prices_are_those_without_numba(shapes, seed, width, same, p
     assert prices.source.numpy()[kept] == pytest.approx(
         np.linalg.norm(a.embedding.numpy()[at[0]] - b.embedding.numpy()[at[1]], axis=1), rel=1e-4, abs=1e-4
     )
+
+
+@pytest.mark.parametrize("kind", [FeatureCost, LearnedCost])
+def test_a_cost_of_ones_own_sets_its_own_prices(kind):
+    class Own(kind):
+        def swaps(self, a, b, u, v):
+            return torch.full(u.shape, 7.0)
+
+    nodes = some_costs(0, [4, 3], 5, torch.float)
+    matches = Own().match(nodes, nodes, torch.tensor([0]), torch.tensor([1]))
+    prices = Own().price(nodes, nodes, matches)
+    assert set(prices.source.numpy()[matches.partner >= 0]) == {7.0}
 
 
 def test_prices_that_are_learned_have_gradients():

@@ -325,7 +325,7 @@ class Method:
     def _generator(self, packed: Pack) -> torch.Generator:
         """Seeded by what is in the batch and how often this batch was seen: the same in one process or in many."""
         # Of the features, some rows are enough to tell batches apart; all would take as long as the augmentation.
-        x = None if packed.x is None else packed.x[:: max(1, len(packed.x) // 256)]
+        x = None if packed.x is None else packed.x[:: max(1, packed.x.shape[0] // 256)]
         content = digest(packed.ptr, packed.edge_index[1], packed.y, x)
         if len(self._seen) > 100_000:  # shuffled batches hardly ever come again
             self._seen.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,8 +84,10 @@ class EuclideanGains(Gains):
             self.right = _rows(np.ascontiguousarray(b.embedding.numpy()), middle)[1]
         self.lost, self.won = (np.ascontiguousarray(t.numpy()) for t in (a.deletion, b.insertion))
         # What is not a number is so in the sum of all, too; sums may overflow where no number does.
-        squares = (self.left[:, -2], self.right[:, -1])
-        if not all(np.isfinite(t.sum()) for t in (*squares, self.lost, self.won)):
+        values = [self.left[:, -2], self.lost]
+        if b is not a or b.insertion is not a.deletion:
+            values += [self.right[:, -1], self.won]
+        if not all(math.isfinite(v.sum()) for v in values):
             a.finite(), b.finite()
 
     def __call__(self, source: slice, target: slice) -> np.ndarray:

@@ -67,4 +67,4 @@ class FeatureCost(Cost):
         return (2.0 * (a.embedding.index_select(0, u) != b.embedding.index_select(0, v)).sum(-1)).sqrt()
 
     def settled(self, a: NodeCosts, b: NodeCosts, m: Matches) -> tuple[Tensor, Tensor] | None:
-        return settled(a, b, m)
+        return settled(a, b, m) if type(self).swaps is FeatureCost.swaps else None  # a subclass may price otherwise

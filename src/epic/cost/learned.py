@@ -114,7 +114,7 @@ class LearnedCost(Cost):
         return swaps(a, b, u, v)
 
     def settled(self, a: NodeCosts, b: NodeCosts, m: Matches) -> tuple[Tensor, Tensor] | None:
-        return settled(a, b, m)
+        return settled(a, b, m) if type(self).swaps is LearnedCost.swaps else None  # a subclass may price otherwise
 
     def to(self, device: torch.device | str) -> LearnedCost:
         self.network.to(device)
