@@ -39,20 +39,19 @@ def gin_vectors(layers: nn.ModuleList, h: Tensor, routes: Routes, edge_attr: Ten
     if not modules or any(_watched(m) for m in modules):
         return None
     parts, by_end = _parts(layers, modules, h), routes.by_end
-    ends = integers(routes.start, by_end.places, routes.inward, by_end.ptr)
+    plain = edge_attr is None or modules[0][0].edges is None
+    ends = integers(*((routes.inward,) if plain else (routes.start, by_end.places)), by_end.ptr)
     if parts is None or ends is None:
         return None
-    start, order, sender, ptr = ends
     count, width = h.shape
     result, total = h.new_empty(count, len(parts) * width), h.new_empty(count, width)
     hidden = torch.empty_like(total)
     source, column, into, rows, inside = h.numpy(), 0, result.numpy(), total.numpy(), hidden.numpy()
     for index, (part, (layer, _, norm, _, last)) in enumerate(zip(parts, modules, strict=True)):
-        if layer.edges is None or edge_attr is None:
-            sums(source, column, part.eps.item(), sender, ptr, rows)
+        if plain:
+            sums(source, column, part.eps.item(), *ends, rows)
         else:
-            edges = layer.edges(edge_attr, "edge_attr").numpy()
-            messages(source, column, part.eps.item(), edges, start, order, ptr, rows)
+            messages(source, column, part.eps.item(), layer.edges(edge_attr, "edge_attr").numpy(), *ends, rows)
         (first, second), (inner, outer) = part.products, part.moments
         torch.addmm(first[1], total, first[0], out=hidden)
         normalise(inside, *inner, norm.eps, rows, 0)

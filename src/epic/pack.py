@@ -195,7 +195,7 @@ class Pack:
         each graph.
         """
         batch = copy(_EMPTY)
-        store = batch._store  # batch[key] = value does the same, after a long look for a property of that name
+        store = batch._store._mapping  # batch[key] = value, but for a long look for a property of that name
         zeros = torch.zeros(len(self), dtype=torch.long)
         slices: dict[str, Tensor] = {}
         shift: dict[str, Tensor] = {}

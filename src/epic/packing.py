@@ -155,9 +155,10 @@ def _labels(graphs: list[Data]) -> Tensor | None:
 def _from_batch(batch: Batch) -> Pack:
     if not isinstance(batch, Data):
         raise InputError(f"a {type(batch).__name__} has several kinds of nodes: only homogeneous graphs can be used")
-    if batch.get("adj_t") is not None and batch.get("edge_index") is None:
+    stored = batch.to_dict()
+    edge_index, ptr = stored.get("edge_index"), stored.get("ptr")
+    if stored.get("adj_t") is not None and edge_index is None:
         raise InputError("the batch has adj_t and no edge_index: leave out ToSparseTensor")
-    edge_index, ptr = batch.get("edge_index"), batch.get("ptr")
     if edge_index is None:
         edge_index = torch.zeros(2, 0, dtype=torch.long, device=None if batch.batch is None else batch.batch.device)
     if ptr is None:
@@ -169,12 +170,12 @@ def _from_batch(batch: Batch) -> Pack:
     if order is not None:
         edge_index = edge_index[:, order]
     for key, rows in (("x", nodes), ("edge_attr", edges)):
-        value = batch.get(key)
+        value = stored.get(key)
         if isinstance(value, Tensor) and value.shape[0] != rows:
             raise InputError(f"{key} of the batch has {value.shape[0]} rows, expected {rows}")
     node: dict[str, Tensor] = {}
     edge: dict[str, Tensor] = {}
-    for key, value in batch.items():
+    for key, value in stored.items():
         if _skipped(key, value):
             continue
         if key == "x":
@@ -183,7 +184,7 @@ def _from_batch(batch: Batch) -> Pack:
             edge[key] = value if order is None else value[order]
         elif batch.is_node_attr(key) and value.shape[0] == nodes and not _per_graph(batch, key, ptr):
             node[key] = value
-    y = batch.get("y")
+    y = stored.get("y")
     if y is not None:
         if y.dim() == 1 and y.numel() != graphs:
             if y.numel() % graphs:
