@@ -12,6 +12,7 @@ import numpy as np
 from epic.assignment.exact import LOWEST
 from epic.fast import FIELD, INTEGERS, VALUES, fast
 
+ROOM = "float64[::1], float64[:, ::1], int64[:, ::1]"
 STEP = 16
 """Rows of costs are filled up to multiples of this: the compiler does so many columns in a turn, the rest singly."""
 
@@ -34,20 +35,33 @@ def nearest(distance: np.ndarray, rank: np.ndarray) -> tuple[float, int, bool]:
     return low, best - width if free else width - 1 - best, free
 
 
-@fast("int64[::1](float64[:, ::1], int64)", fastmath={"nnan", "nsz"})
-def assign_rows(cost: np.ndarray, m: int) -> np.ndarray:
+@fast(f"Tuple(({ROOM}))({INTEGERS}, {INTEGERS})")
+def room(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Memory to solve pairs of these sizes in, one after the other: for costs, for numbers and for places. To ask for
+    it at every pair takes time, and it would not be in the cache.
+    """
+    area, width = 0, 0
+    for p in range(rows.size):
+        padded = -(-max(rows[p], columns[p]) // STEP) * STEP
+        area, width = max(area, min(rows[p], columns[p]) * padded), max(width, padded)
+    return np.empty(area), np.empty((5, width)), np.empty((7, width), np.int64)
+
+
+@fast("int64[::1](float64[:, ::1], int64, float64[:, ::1], int64[:, ::1])", fastmath={"nnan", "nsz"})
+def assign_rows(cost: np.ndarray, m: int, real: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """The cheapest column of its own for every row, where there are no more rows than the ``m`` columns; further
-    columns hold infinity.
+    columns hold infinity. ``real`` and ``whole`` are room to work in.
 
     The order in which equally near columns are considered begins reversed, and the last column moves to where one was
     taken out; see :func:`nearest` for their ranks.
     """
     n, width = cost.shape
-    real, whole = np.zeros((5, width)), np.full((6, width), -1)  # at once: to ask for memory takes time
-    # open_price is column_price, but minus infinity where a column has been scanned: nothing comes nearer there.
-    row_price, column_price, open_price, distance, final = real[0], real[1], real[2], real[3], real[4]
-    row_of, before, scanned, order, rank, first_rank = whole[0], whole[1], whole[2], whole[3], whole[4], whole[5]
-    column_of = np.full(n, -1)
+    row_price, column_price, distance, final = real[0, :width], real[1, :width], real[2, :width], real[3, :width]
+    open_price = real[4, :width]  # column_price, but minus infinity where a column was scanned: nothing comes nearer
+    row_of, column_of, before, scanned = whole[0, :width], whole[1, :n], whole[2, :width], whole[3, :width]
+    order, rank, first_rank = whole[4, :width], whole[5, :width], whole[6, :width]
+    row_price[:] = column_price[:] = open_price[:] = 0.0
+    row_of[:] = column_of[:] = -1
     for j in range(width):
         first_rank[j] = width + m - 1 - j
     for start in range(n):
@@ -101,16 +115,19 @@ def assign_rows(cost: np.ndarray, m: int) -> np.ndarray:
     return column_of
 
 
-@fast(f"boolean(float{{bits}}[:, :], {INTEGERS})")
-def solve_block(block: np.ndarray, partner: np.ndarray) -> bool:
-    """Fill ``partner`` with the column of every row, -1 where none. Entries above 0 count as 0 and are not taken.
+@fast(f"boolean(float{{bits}}[:, :], {INTEGERS}, {ROOM})")
+def solve_block(block: np.ndarray, partner: np.ndarray, costs: np.ndarray, real: np.ndarray, whole: np.ndarray) -> bool:
+    """Fill ``partner`` with the column of every row, -1 where none, in the :func:`room` given last. Entries above 0
+    count as 0 and are not taken.
 
     Gives False where there is NaN or something below ``LOWEST``, on which the search would never end.
     """
     n, m = block.shape
     wide = n <= m
     few, many = (n, m) if wide else (m, n)
-    cost = np.full((few, -(-many // STEP) * STEP), np.inf)
+    width = -(-many // STEP) * STEP
+    cost = costs[: few * width].reshape(few, width)
+    cost[:] = np.inf
     for u in range(n):
         for v in range(m):
             gain = block[u, v]
@@ -120,7 +137,7 @@ def solve_block(block: np.ndarray, partner: np.ndarray) -> bool:
                 cost[u, v] = min(gain, 0.0)
             else:
                 cost[v, u] = min(gain, 0.0)
-    column_of = assign_rows(cost, many)
+    column_of = assign_rows(cost, many, real, whole)
     partner[:] = -1
     for row in range(column_of.size):
         u, v = (row, column_of[row]) if wide else (column_of[row], row)
@@ -137,10 +154,10 @@ def solve(
 
     Block p has its corner at ``(top[p], left[p])``. Gives -1, or the number of the first block that cannot be solved.
     """
-    first = 0
+    first, (costs, real, whole) = 0, room(rows, columns)
     for p in range(top.size):
         block = field[top[p] : top[p] + rows[p], left[p] : left[p] + columns[p]]
-        if not solve_block(block, partner[first : first + rows[p]]):
+        if not solve_block(block, partner[first : first + rows[p]], costs, real, whole):
             return p
         first += rows[p]
     return -1
@@ -176,7 +193,7 @@ def solve_euclidean(
         largest, total = max(largest, n[p] * m[p] if small[p] else 0), total + n[p]
     if partner.size != total:
         raise IndexError("there are not as many partners as rows")
-    product, top = np.empty(largest, left.dtype), 0
+    product, top, (costs, real, whole) = np.empty(largest, left.dtype), 0, room(n, m)
     for p in range(u.size):
         rows, columns = n[p], m[p]
         if small[p]:
@@ -187,7 +204,7 @@ def solve_euclidean(
                 line, price = block[i], lost[u[p] + i]
                 for j in range(columns):
                     line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
-            if not solve_block(block, partner[top : top + rows]):
+            if not solve_block(block, partner[top : top + rows], costs, real, whole):
                 return p
         top += rows
     return -1
