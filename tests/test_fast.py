@@ -2,6 +2,7 @@
 installed.
 """
 
+import itertools
 import sys
 from dataclasses import replace
 
@@ -16,7 +17,9 @@ from torch_geometric.data import Batch
 from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost, fast
 from epic.data import lollipop
 from epic.messages import Groups
+from epic.pack import join
 from epic.packing import _edge_offsets, pack
+from epic.path.labels import mix, soft_labels
 from tests.conftest import without_numba
 from tests.graphs import random_graph
 
@@ -96,6 +99,58 @@ def test_groups(elements, in_order):
     assert (ours.order is None) == (theirs.order is None)
 
 
+@given(st.integers(0, 2**31), st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=4), min_size=1, max_size=3))
+def test_packs_end_to_end(seed, sizes):
+    packs = [pack(batch_of(seed + k, some)) for k, some in enumerate(sizes)]
+    ours = join(packs)
+    with without_numba():
+        theirs = join(packs)
+    for name in ("ptr", "edge_ptr", "edge_index", "x", "edge_attr", "y"):
+        assert torch.equal(getattr(ours, name), getattr(theirs, name)), name
+    for found, graph in zip(ours, itertools.chain(*packs), strict=True):
+        assert torch.equal(found.edge_index, graph.edge_index)
+        assert torch.equal(found.x, graph.x)
+
+
+@given(st.lists(st.integers(-1, 4), max_size=6), st.sampled_from([torch.long, torch.int, torch.int16]))
+def test_labels_of_classes(classes, kind):
+    y = torch.tensor(classes, dtype=kind)
+
+    def labels():
+        try:
+            return soft_labels(y, 4).tolist()
+        except InputError as error:
+            return str(error)
+
+    ours = labels()
+    with without_numba():
+        assert labels() == ours
+    if all(0 <= c < 4 for c in classes):
+        assert ours == np.eye(4)[classes].tolist() if classes else ours == []
+    else:
+        assert "class index" in ours
+
+
+@given(
+    st.integers(0, 2**31),
+    st.lists(st.sampled_from([0.0, 1.0, 0.3, 1 - 1e-12]), max_size=5),
+    st.sampled_from([torch.float, torch.double]),
+)
+def test_mixed_labels(seed, share, precision):
+    generator = torch.Generator().manual_seed(seed)
+    source, target = (torch.rand(len(share), 3, generator=generator, dtype=precision) for _ in range(2))
+    source[1:2, 0] = target[2:3, 1] = torch.nan
+    ours = mix(source, target, torch.tensor(share, dtype=torch.double))
+    with without_numba():
+        theirs = mix(source, target, torch.tensor(share, dtype=torch.double))
+    assert ours.dtype == theirs.dtype == precision
+    assert torch.equal(ours.nan_to_num(nan=-1), theirs.nan_to_num(nan=-1))
+    for row, w in enumerate(share):
+        if w in (0, 1):
+            end = (source, target)[int(w)][row]
+            assert torch.equal(ours[row].nan_to_num(nan=-1), end.nan_to_num(nan=-1))
+
+
 COSTS = {
     "unit": UnitCost(),
     "dear": FeatureCost(edit=0.01),  # nearly everything is deleted and inserted
@@ -166,7 +221,16 @@ def test_it_is_used_where_it_is_there(monkeypatch):
         return lambda *args: (used.add(name), function(*args))[1]
 
     names = {
-        "epic.compiled": ("edge_offsets", "gather", "sort_groups", "gin_sums", "normalise"),
+        "epic.compiled": (
+            "edge_offsets",
+            "gather",
+            "sort_groups",
+            "append",
+            "one_hot",
+            "mixed",
+            "gin_sums",
+            "normalise",
+        ),
         "epic.assignment.compiled": (
             *("mean", "centre", "solve_euclidean", "link"),
             *("squared_differences", "settle"),

@@ -67,6 +67,59 @@ def gather(
     return new_ptr, new_edge_ptr, nodes_at, edges_at, ends
 
 
+@fast(f"Tuple(({INTEGERS}, {INTEGERS}, {PAIRS}))({', '.join(2 * [f'{INTEGERS}, {INTEGERS}, {PAIRS}'])})")
+def append(
+    ptr: np.ndarray,
+    edge_ptr: np.ndarray,
+    edge_index: np.ndarray,
+    more_ptr: np.ndarray,
+    more_edge_ptr: np.ndarray,
+    more_edges: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Offsets of nodes and edges, and the ends of edges, of graphs and of more behind them."""
+    if edge_index.shape[0] != 2 or more_edges.shape[0] != 2:
+        raise IndexError("edges have not two ends")
+    graphs, edges, nodes = ptr.size, edge_index.shape[1], ptr[-1]
+    all_ptr = np.empty(graphs + more_ptr.size - 1, np.int64)
+    all_edge_ptr = np.empty(edge_ptr.size + more_edge_ptr.size - 1, np.int64)
+    ends = np.empty((2, edges + more_edges.shape[1]), np.int64)
+    all_ptr[:graphs], all_ptr[graphs:] = ptr, more_ptr[1:] + nodes
+    all_edge_ptr[: edge_ptr.size], all_edge_ptr[edge_ptr.size :] = edge_ptr, more_edge_ptr[1:] + edges
+    for end in range(2):
+        ends[end, :edges], ends[end, edges:] = edge_index[end], more_edges[end] + nodes
+    return all_ptr, all_edge_ptr, ends
+
+
+@fast(f"boolean({INTEGERS}, float32[:, ::1])")
+def one_hot(index: np.ndarray, out: np.ndarray) -> bool:
+    """Put a 1 where ``index`` says into each row of zeros; False where there is no such column."""
+    if index.size != out.shape[0]:
+        return False
+    for row in range(index.size):
+        if not 0 <= index[row] < out.shape[1]:
+            return False
+        out[row, index[row]] = 1
+    return True
+
+
+@fast(f"{FIELD}({FIELD}, {FIELD}, {VALUES})")
+def mixed(source: np.ndarray, target: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """:func:`epic.path.labels.mix`."""
+    if not (source.shape == target.shape and share.size == source.shape[0]):
+        raise IndexError("labels and shares do not belong together")
+    out, one = np.empty_like(source), source.dtype.type(1)
+    for row in range(out.shape[0]):
+        w = share[row]
+        for column in range(out.shape[1]):
+            if w == 0:
+                out[row, column] = source[row, column]
+            elif w == 1:
+                out[row, column] = target[row, column]
+            else:
+                out[row, column] = (one - w) * source[row, column] + w * target[row, column]
+    return out
+
+
 @fast(f"int64({INTEGERS}, {INTEGERS}, {INTEGERS})")
 def sort_groups(index: np.ndarray, ptr: np.ndarray, order: np.ndarray) -> int:
     """Fill ``ptr`` with the offsets of the groups that ``index`` puts elements in, and ``order`` with what sorts them.

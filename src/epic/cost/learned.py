@@ -99,8 +99,7 @@ class LearnedCost(Cost):
 
     def nodes(self, graphs: Pack) -> NodeCosts:
         network = self.network
-        weight: Tensor = network.price[0].weight  # type: ignore[assignment]  # found in a tenth of next(parameters())
-        device = weight.device
+        device = network.device
         embedding, price = network(graphs if graphs.ptr.device == device else graphs.to(device))
         return NodeCosts(embedding, price, price, graphs.ptr.to(device))
 
