@@ -24,7 +24,7 @@ from epic.data import load
 from epic.data.splits import split_of
 from epic.train import backbone_for
 from epic.train.loop import with_features
-from timing import RESULTS, race, record
+from timing import RESULTS, keep_memory, race, record
 
 BATCH = 128
 
@@ -61,6 +61,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS / "methods.jsonl")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    keep_memory()
     warnings.simplefilter("ignore")
     for name in options.datasets.split(","):
         dataset = load(name)

@@ -24,7 +24,7 @@ from epic.data import load
 from epic.data.splits import split_of
 from epic.train import Training, backbone_for
 from epic.train.loop import Steps, _batches, _epoch
-from timing import RESULTS, race, record
+from timing import RESULTS, keep_memory, race, record
 
 
 class Plain(nn.Module):
@@ -56,6 +56,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS / "train.jsonl")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    keep_memory()
     dataset = load("NCI1")
     split = split_of(dataset.y, None, 0)
     graphs = dataset.graphs.select(split.train)
