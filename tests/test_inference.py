@@ -12,6 +12,7 @@ from torch.func import functional_call, vmap
 
 from epic import inference
 from epic.cost.network import CostNetwork
+from epic.fast import compiled
 from epic.layers import Columns
 from epic.packing import pack
 from tests.conftest import without_numba
@@ -103,6 +104,26 @@ def test_it_follows_its_parameters_wherever_they_go():
         assert not torch.equal(one, two)
     changed(net.double())
     assert torch.allclose(seen[-1], before, rtol=1e-3, atol=1e-3)
+
+
+def test_where_torch_rounds_otherwise_the_layers_do_it(monkeypatch):
+    net, packed = network(), graphs()
+    real = compiled("compiled", "normalise")
+
+    def other(x, *rest):
+        real(x, *rest)
+        out = rest[-2]
+        out *= 1 + 2**-20
+
+    assert inference._rounds_alike(real, torch.float)
+    assert inference._rounds_alike(real, torch.double)
+    monkeypatch.setattr("epic.compiled.normalise", other)
+    compiled.cache_clear()
+    try:
+        assert not quick(net, packed)
+        both(net, packed)
+    finally:
+        compiled.cache_clear()
 
 
 @pytest.mark.parametrize("place", ["layer", "first", "norm", "second", "last"])

@@ -5,7 +5,8 @@ Of a small batch torch's many short calls, and the memory that each asks for ane
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -35,6 +36,8 @@ def gin_vectors(layers: nn.ModuleList, h: Tensor, routes: Routes, edge_attr: Ten
     sums, messages, normalise = (compiled("compiled", name) for name in ("gin_sums", "gin_messages", "normalise"))
     if sums is None or messages is None or normalise is None or torch.is_grad_enabled() or not constant(h):
         return None
+    if not _rounds_alike(normalise, h.dtype):
+        return None
     modules = [_modules(layer) for layer in layers]
     if not modules or any(_watched(m) for m in modules):
         return None
@@ -59,6 +62,19 @@ def gin_vectors(layers: nn.ModuleList, h: Tensor, routes: Routes, edge_attr: Ten
         source, column = into, index * width
         normalise(inside, *outer, last.eps, into, column)
     return result
+
+
+@cache
+def _rounds_alike(normalise: Callable[..., None], precision: torch.dtype) -> bool:
+    """Whether torch rounds here as ``normalise`` does, tried on some numbers: how it does is not promised, and results
+    must not depend on whether numba is there.
+    """
+    rng, width = np.random.default_rng(0), 37  # what a processor takes in one go, and a rest
+    x, rest = (torch.from_numpy(rng.standard_normal((n, width))).to(precision) for n in (61, 4))
+    weight, bias, mean, variance = rest[0], rest[1], rest[2], rest[3].square()
+    out, eps = torch.empty_like(x), 1e-5
+    normalise(x.numpy(), *(t.numpy() for t in (weight, bias, mean, variance)), eps, out.numpy(), 0)
+    return torch.equal(out, torch.batch_norm(x, weight, bias, mean, variance, False, 0.0, eps, False).relu_())
 
 
 def _modules(layer: Any) -> tuple[Any, ...]:
