@@ -77,16 +77,22 @@ def append(
     more_edges: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Offsets of nodes and edges, and the ends of edges, of graphs and of more behind them."""
-    if edge_index.shape[0] != 2 or more_edges.shape[0] != 2:
-        raise IndexError("edges have not two ends")
+    if edge_index.shape[0] != 2 or more_edges.shape[0] != 2 or not ptr.size or not edge_ptr.size:
+        raise IndexError("edges have not two ends, or there are no offsets")
     graphs, edges, nodes = ptr.size, edge_index.shape[1], ptr[-1]
     all_ptr = np.empty(graphs + more_ptr.size - 1, np.int64)
     all_edge_ptr = np.empty(edge_ptr.size + more_edge_ptr.size - 1, np.int64)
     ends = np.empty((2, edges + more_edges.shape[1]), np.int64)
-    all_ptr[:graphs], all_ptr[graphs:] = ptr, more_ptr[1:] + nodes
-    all_edge_ptr[: edge_ptr.size], all_edge_ptr[edge_ptr.size :] = edge_ptr, more_edge_ptr[1:] + edges
+    # Loops: numba takes seconds to compile sums of arrays.
+    for k in range(all_ptr.size):
+        all_ptr[k] = ptr[k] if k < graphs else more_ptr[k - graphs + 1] + nodes
+    for k in range(all_edge_ptr.size):
+        all_edge_ptr[k] = edge_ptr[k] if k < edge_ptr.size else more_edge_ptr[k - edge_ptr.size + 1] + edges
     for end in range(2):
-        ends[end, :edges], ends[end, edges:] = edge_index[end], more_edges[end] + nodes
+        for e in range(edges):
+            ends[end, e] = edge_index[end, e]
+        for e in range(more_edges.shape[1]):
+            ends[end, edges + e] = more_edges[end, e] + nodes
     return all_ptr, all_edge_ptr, ends
 
 
