@@ -222,7 +222,11 @@ class Plain:
 
     def __init__(self, cost: LearnedCost) -> None:
         self.network = cost.network
-        self.layers = [(GINConv(layer.update, layer.eps.item()), layer.norm) for layer in self.network.layers]
+        self.layers = []
+        for layer in self.network.layers:
+            conv = GINConv(torch.nn.Identity(), layer.eps.item())
+            conv.nn = layer.update  # given to GINConv itself, it would begin anew
+            self.layers.append((conv, layer.norm))
 
     @torch.no_grad()
     def embed(self, graph: Data) -> tuple[torch.Tensor, torch.Tensor]:

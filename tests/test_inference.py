@@ -2,18 +2,22 @@
 
 import itertools
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.autograd import forward_ad
 from torch.func import functional_call, vmap
+from torch.nn.utils import prune
+from torch.nn.utils.parametrizations import weight_norm
 
 from epic import inference
 from epic.cost.network import CostNetwork
 from epic.fast import compiled
-from epic.layers import Columns
+from epic.layers import Columns, Layer
 from epic.packing import pack
 from tests.conftest import without_numba
 from tests.graphs import random_graph
@@ -75,22 +79,22 @@ def test_the_same_with_and_without_numba_and_in_learning(seed, sizes, width, edg
 
 def test_it_follows_its_parameters_wherever_they_go():
     """What is kept of them must not be what they were."""
-    net, packed = network(), graphs()
+    net, packed = network(width=16), graphs()
     seen = [both(net, packed)[0]]
 
     def changed(one):
         assert quick(one, packed)
         seen.append(both(one, packed)[0].float())
 
-    net.load_state_dict(network(1).state_dict())
+    net.load_state_dict(network(1, width=16).state_dict())
     changed(net)
-    net.load_state_dict(network(2).state_dict(), assign=True)
+    net.load_state_dict(network(2, width=16).state_dict(), assign=True)
     changed(net)
-    net.layers[1].norm.weight.data = torch.randn(4)
+    net.layers[1].norm.weight.data = torch.randn(16)
     changed(net)
-    net.layers[1].norm = torch.nn.BatchNorm1d(4).eval()
+    net.layers[1].norm = torch.nn.BatchNorm1d(16).eval()
     changed(net)
-    net.layers[2].update[0] = torch.nn.Linear(4, 4).eval()
+    net.layers[2].update[0] = torch.nn.Linear(16, 16).eval()
     changed(net)
     with torch.no_grad():
         net.layers[0].eps.add_(1)
@@ -99,11 +103,20 @@ def test_it_follows_its_parameters_wherever_they_go():
     with torch.no_grad():
         twin.layers[0].norm.bias.add_(1)
     changed(twin)
-    before = seen[-2]
+    prune.l1_unstructured(net.layers[1].norm, "weight", 0.5)
+    assert not quick(net, packed)
+    prune.remove(net.layers[1].norm, "weight")  # now its bias comes first
+    changed(net)
+    prune.l1_unstructured(net.layers[1].update[0], "weight", 0.5)
+    prune.remove(net.layers[1].update[0], "weight")
+    changed(net)
+    net.layers[1].update[3].weight.data = net.layers[1].update[3].weight.data.t()
+    changed(net)
+    before = seen[-1]
+    changed(net.double())
+    assert torch.allclose(seen.pop(), before, rtol=1e-3, atol=1e-3)
     for one, two in itertools.combinations(seen, 2):
         assert not torch.equal(one, two)
-    changed(net.double())
-    assert torch.allclose(seen[-1], before, rtol=1e-3, atol=1e-3)
 
 
 def test_where_torch_rounds_otherwise_the_layers_do_it(monkeypatch):
@@ -115,8 +128,8 @@ def test_where_torch_rounds_otherwise_the_layers_do_it(monkeypatch):
         out = rest[-2]
         out *= 1 + 2**-20
 
-    assert inference._rounds_alike(real, torch.float)
-    assert inference._rounds_alike(real, torch.double)
+    for precision in (torch.float, torch.double):
+        assert inference._rounds_alike(compiled("compiled", "gin_sums"), real, precision)
     monkeypatch.setattr("epic.compiled.normalise", other)
     compiled.cache_clear()
     try:
@@ -154,20 +167,53 @@ def test_where_it_cannot_be_had_the_layers_do_it():
         assert not quick(net, packed)
         both(net, packed)
     net = network()
-    net.layers[0].update[3] = torch.nn.Linear(4, 4, bias=False)
+    net.layers[0].update[3] = torch.nn.Linear(4, 4, bias=False).eval()
+    assert not quick(net, packed)
+    both(net, packed)
+    net = network()
+    net.layers[0].norm.weight.data = torch.arange(8.0)[::2]
+    assert not quick(net, packed)
+    both(net, packed)
+    net = network()
+    weight_norm(net.layers[1].update[0])
+    weight_norm(net.price[0])
     assert not quick(net, packed)
     both(net, packed)
 
+    class Own(Layer):
+        def forward(self, h, *rest):
+            return super().forward(h, *rest) + 1
+
+    net = network()
+    net.layers[1].__class__ = Own
+    assert not quick(net, packed)
+    both(net, packed)
+    with torch.autocast("cpu"):
+        assert not quick(network(), packed)
+
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")
-@pytest.mark.parametrize("where", ["encode", "layers"])
+@pytest.mark.parametrize("where", ["encode", "layers.1.norm", "layers.0.update.0", "layers.2.edges"])
 def test_in_a_function_transform(where):
-    net, packed = network(), graphs()
-    state = net.state_dict().items()
-    state = {k: torch.stack([v, v + 1]) for k, v in state if k.startswith(where) and k.endswith("bias")}
+    net, packed = network(edge_width=2), graphs(edge_width=2)
+    state = {k: v for k, v in net.state_dict().items() if k.startswith(where) and k.endswith("bias")}
+    assert state
+    both_biases = {k: torch.stack([v, v + 1]) for k, v in state.items()}
     with torch.no_grad():
-        found = vmap(lambda bias: functional_call(net, bias, (packed,))[0])(state)
-        assert torch.allclose(found[0], net(packed)[0], atol=1e-5)
+        found = vmap(lambda bias: functional_call(net, bias, (packed,))[0])(both_biases)
+        assert torch.allclose(found[0], net(packed)[0], atol=1e-4)
+        for k, v in state.items():
+            net.get_parameter(k).copy_(v + 1)
+        assert torch.allclose(found[1], net(packed)[0], atol=1e-4)
+        assert not torch.allclose(found[0], found[1], atol=1e-2)
+
+
+def test_derivatives_along_a_direction():
+    net, packed = network(edge_width=2), graphs(edge_width=2)
+    with torch.no_grad(), forward_ad.dual_level():
+        dual = forward_ad.make_dual(packed.edge_attr, torch.ones_like(packed.edge_attr))
+        found = net(replace(packed, edge={"edge_attr": dual}))[0]
+        assert forward_ad.unpack_dual(found).tangent.abs().max() > 0
 
 
 def test_what_is_not_a_number_does_not_vanish_in_a_relu():

@@ -5,7 +5,7 @@ Of a small batch torch's many short calls, and the memory that each asks for ane
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -13,9 +13,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.autograd import forward_ad
 
 from epic.fast import compiled, constant, integers
-from epic.messages import Routes
+from epic.layers import Layer
+from epic.messages import Routes, spread
 
 
 class _Part(NamedTuple):
@@ -26,7 +28,8 @@ class _Part(NamedTuple):
     moments: tuple[tuple[np.ndarray, ...], ...]
 
 
-_KEPT: WeakKeyDictionary[nn.Module, tuple[tuple[int, ...], list[_Part]]] = WeakKeyDictionary()
+_UPDATE = (nn.Linear, nn.BatchNorm1d, nn.ReLU, nn.Linear)
+_KEPT: WeakKeyDictionary[nn.Module, tuple[list[Any], list[_Part]]] = WeakKeyDictionary()
 
 
 def gin_vectors(layers: nn.ModuleList, h: Tensor, routes: Routes, edge_attr: Tensor | None) -> Tensor | None:
@@ -34,27 +37,28 @@ def gin_vectors(layers: nn.ModuleList, h: Tensor, routes: Routes, edge_attr: Ten
     side by side ``[nodes, layers * width]``; None where that cannot be had so.
     """
     sums, messages, normalise = (compiled("compiled", name) for name in ("gin_sums", "gin_messages", "normalise"))
-    if sums is None or messages is None or normalise is None or torch.is_grad_enabled() or not constant(h):
-        return None
-    if not _rounds_alike(normalise, h.dtype):
+    if sums is None or messages is None or normalise is None or not constant(h) or _asked_for_more():
         return None
     modules = [_modules(layer) for layer in layers]
-    if not modules or any(_watched(m) for m in modules):
+    if not all(modules) or not modules or not _rounds_alike(sums, normalise, h.dtype):
         return None
-    parts, by_end = _parts(layers, modules, h), routes.by_end
-    plain = edge_attr is None or modules[0][0].edges is None
+    plain, by_end = edge_attr is None or modules[0][0].edges is None, routes.by_end
     ends = integers(*((routes.inward,) if plain else (routes.start, by_end.places)), by_end.ptr)
+    parts = _parts(layers, modules, h)
     if parts is None or ends is None:
+        return None
+    edges = [] if plain else [layer.edges(edge_attr, "edge_attr") for layer, *_ in modules]
+    if not all(map(constant, edges)):
         return None
     count, width = h.shape
     result, total = h.new_empty(count, len(parts) * width), h.new_empty(count, width)
     hidden = torch.empty_like(total)
     source, column, into, rows, inside = h.numpy(), 0, result.numpy(), total.numpy(), hidden.numpy()
-    for index, (part, (layer, _, norm, _, last)) in enumerate(zip(parts, modules, strict=True)):
+    for index, (part, (_, _, norm, _, last)) in enumerate(zip(parts, modules, strict=True)):
         if plain:
             sums(source, column, part.eps.item(), *ends, rows)
         else:
-            messages(source, column, part.eps.item(), layer.edges(edge_attr, "edge_attr").numpy(), *ends, rows)
+            messages(source, column, part.eps.item(), edges[index].numpy(), *ends, rows)
         (first, second), (inner, outer) = part.products, part.moments
         torch.addmm(first[1], total, first[0], out=hidden)
         normalise(inside, *inner, norm.eps, rows, 0)
@@ -64,30 +68,22 @@ def gin_vectors(layers: nn.ModuleList, h: Tensor, routes: Routes, edge_attr: Ten
     return result
 
 
-@cache
-def _rounds_alike(normalise: Callable[..., None], precision: torch.dtype) -> bool:
-    """Whether torch rounds here as ``normalise`` does, tried on some numbers: how it does is not promised, and results
-    must not depend on whether numba is there.
-    """
-    rng, width = np.random.default_rng(0), 37  # what a processor takes in one go, and a rest
-    x, rest = (torch.from_numpy(rng.standard_normal((n, width))).to(precision) for n in (61, 4))
-    weight, bias, mean, variance = rest[0], rest[1], rest[2], rest[3].square()
-    out, eps = torch.empty_like(x), 1e-5
-    normalise(x.numpy(), *(t.numpy() for t in (weight, bias, mean, variance)), eps, out.numpy(), 0)
-    return torch.equal(out, torch.batch_norm(x, weight, bias, mean, variance, False, 0.0, eps, False).relu_())
+def _asked_for_more() -> bool:
+    """Whether derivatives are wanted, or another precision than that of the numbers."""
+    return torch.is_grad_enabled() or forward_ad._current_level >= 0 or torch.is_autocast_enabled("cpu")
 
 
 def _modules(layer: Any) -> tuple[Any, ...]:
-    """The layer, and what it is made of but its ReLU; shorter where it is no GIN."""
-    if layer.backbone != "gin":
+    """The layer, and what it is made of but its ReLU; nothing where one is not what it was made as, learns, or has
+    someone hooked on to it.
+    """
+    if type(layer) is not Layer or layer.backbone != "gin":
         return ()
-    first, norm, _, second = layer._modules["update"]._modules.values()
-    return layer, first, norm, second, layer._modules["norm"]
-
-
-def _watched(modules: Iterable[Any]) -> bool:
-    """Whether one learns, or someone hooked on to it; also where there is none."""
-    return not modules or any(m.training or m._forward_hooks or m._forward_pre_hooks for m in modules)
+    parts, last = tuple(layer._modules["update"]._modules.values()), layer._modules["norm"]  # type: ignore[union-attr]
+    if tuple(map(type, parts)) != _UPDATE or type(last) is not nn.BatchNorm1d:
+        return ()
+    found = (layer, parts[0], parts[1], parts[3], last)
+    return () if any(m.training or m._forward_hooks or m._forward_pre_hooks for m in found) else found
 
 
 def _parts(layers: nn.ModuleList, modules: list[tuple[Any, ...]], h: Tensor) -> list[_Part] | None:
@@ -95,26 +91,46 @@ def _parts(layers: nn.ModuleList, modules: list[tuple[Any, ...]], h: Tensor) -> 
     tensors: list[Any] = []
     for layer, first, norm, second, last in modules:
         tensors.append(layer._parameters["eps"])
-        for linear in (first, second):
-            tensors += linear._parameters.values()
-        for both in (norm, last):
-            tensors += both._parameters.values()
-            tensors += (both._buffers["running_mean"], both._buffers["running_var"])
+        for module in (first, second, norm, last):
+            own = module._parameters
+            tensors += (own.get("weight"), own.get("bias"))
+        for module in (norm, last):
+            seen = module._buffers
+            tensors += (seen.get("running_mean"), seen.get("running_var"))
     try:
-        places = tuple([t.data_ptr() for t in tensors])
+        # What is kept is not freed: nothing else comes to its place.
+        places = [(t.data_ptr(), t.stride()) for t in tensors]
         known = _KEPT.get(layers)
-        if known is not None and known[0] == places:  # what is kept is not freed: nothing else comes to its place
+        if known is not None and known[0] == places:
             return known[1]
-        if any(t.dtype != h.dtype for t in tensors) or any(
-            first.out_features != h.shape[1] for _, first, *_ in modules
-        ):
+        if {t.dtype for t in tensors} != {h.dtype} or {first.out_features for _, first, *_ in modules} != {h.shape[1]}:
             return None
         parts, each = [], len(tensors) // len(modules)
         for at in range(0, len(tensors), each):
-            eps, w1, b1, w2, b2, *moments = (t.detach() for t in tensors[at : at + each])
-            plain = [t.numpy() for t in moments]
-            parts.append(_Part(eps.numpy(), ((w1.t(), b1), (w2.t(), b2)), (tuple(plain[:4]), tuple(plain[4:]))))
+            eps, w1, b1, w2, b2, *rest = (t.detach() for t in tensors[at : at + each])
+            if not all(t.is_contiguous() for t in rest):
+                return None
+            weight, bias, weight_2, bias_2, mean, variance, mean_2, variance_2 = (t.numpy() for t in rest)
+            moments = (weight, bias, mean, variance), (weight_2, bias_2, mean_2, variance_2)
+            parts.append(_Part(eps.numpy(), ((w1.t(), b1), (w2.t(), b2)), moments))
     except (AttributeError, RuntimeError, TypeError):  # one is missing, in a function transform, or elsewhere
         return None
     _KEPT[layers] = places, parts
     return parts
+
+
+@cache
+def _rounds_alike(sums: Callable[..., None], normalise: Callable[..., None], precision: torch.dtype) -> bool:
+    """Whether torch rounds here as the compiled loops do, tried on some numbers: how it does is not promised, and
+    results must not depend on whether numba is there.
+    """
+    rng, width, eps = np.random.default_rng(0), 37, 1e-5  # what a processor takes in one go, and a rest
+    x, rest = (torch.from_numpy(rng.standard_normal((n, width))).to(precision) for n in (61, 4))
+    weight, bias, mean, variance = rest[0], rest[1], rest[2], rest[3].square()
+    out, total = torch.empty_like(x), torch.empty_like(x)
+    normalise(x.numpy(), *(t.numpy() for t in (weight, bias, mean, variance)), eps, out.numpy(), 0)
+    routes = Routes(torch.from_numpy(rng.integers(0, len(x), (2, 300))), len(x))
+    sums(x.numpy(), 0, 0.1, routes.inward.numpy(), routes.by_end.ptr.numpy(), total.numpy())
+    own = 1 + torch.tensor(0.1, dtype=precision)
+    alike = torch.batch_norm(x, weight, bias, mean, variance, False, 0.0, eps, False).relu_()
+    return torch.equal(out, alike) and torch.equal(total, own * x + spread(x, routes))

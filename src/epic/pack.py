@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, overload
 
 import torch
@@ -22,7 +23,6 @@ from epic.fast import compiled, integers
 from epic.ragged import owners
 
 _EMPTY = Batch(_base_cls=Data)  # to copy: to find out what class it is takes PyG ten times longer
-Shape = tuple[Tensor, Tensor, Tensor]
 Graphs = Any  # a Pack, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
 
 
@@ -149,7 +149,7 @@ class Pack:
             ends,
             {k: v.index_select(0, nodes_at) for k, v in self.node.items()},
             {k: v.index_select(0, edges_at) for k, v in self.edge.items()},
-            None if self.y is None else self.y.index_select(0, index),
+            None if self.y is None else self.y.index_select(0, index.to(self.y.device)),
         )
 
     def _gathered(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -224,29 +224,27 @@ class Pack:
 
 def join(packs: Sequence[Pack]) -> Pack:
     """Lay packs end to end. All must have the same attributes; labels survive if every pack has them."""
-    ptr, edge_ptr, edge_index = packs[0].ptr, packs[0].edge_ptr, packs[0].edge_index
-    for p in packs[1:]:
-        ptr, edge_ptr, edge_index = _appended((ptr, edge_ptr, edge_index), (p.ptr, p.edge_ptr, p.edge_index))
     labels = [p.y for p in packs if p.y is not None]
     return Pack(
-        ptr,
-        edge_ptr,
-        edge_index,
+        *_end_to_end([(p.ptr, p.edge_ptr, p.edge_index) for p in packs]),
         {k: torch.cat([p.node[k] for p in packs]) for k in packs[0].node},
         {k: torch.cat([p.edge[k] for p in packs]) for k in packs[0].edge},
         torch.cat(labels) if len(labels) == len(packs) else None,
     )
 
 
-def _appended(one: Shape, other: Shape) -> Shape:
-    """Offsets of nodes and edges, and ends of edges, of the graphs of one pack and of another behind it."""
-    append, arrays = compiled("compiled", "append"), integers(*one, *other)
+def _end_to_end(parts: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
+    """Offsets of nodes and edges, and ends of edges, of packs laid end to end."""
+    append = compiled("compiled", "append") if len(parts) == 2 else None  # as in training
+    arrays = None if append is None else integers(*parts[0], *parts[1])
     if append is not None and arrays is not None:
         ptr, edge_ptr, edge_index = map(torch.from_numpy, append(*arrays))
         return ptr, edge_ptr, edge_index
-    nodes, edges = one[0][-1], one[2].shape[1]
+    nodes = list(accumulate((int(ptr[-1]) for ptr, _, _ in parts), initial=0))
+    edges = list(accumulate((ends.shape[1] for _, _, ends in parts), initial=0))
+    ptrs, edge_ptrs, ends = zip(*parts, strict=True)
     return (
-        torch.cat([one[0], other[0][1:] + nodes]),
-        torch.cat([one[1], other[1][1:] + edges]),
-        torch.cat([one[2], other[2] + nodes], dim=1),
+        torch.cat([ptrs[0], *(p[1:] + n for p, n in zip(ptrs[1:], nodes[1:], strict=False))]),
+        torch.cat([edge_ptrs[0], *(p[1:] + e for p, e in zip(edge_ptrs[1:], edges[1:], strict=False))]),
+        torch.cat([p + n for p, n in zip(ends, nodes, strict=False)], dim=1),
     )

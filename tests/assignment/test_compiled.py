@@ -129,8 +129,11 @@ def test_a_cost_of_ones_own_sets_its_own_prices(kind):
 
     nodes = some_costs(0, [4, 3], 5, torch.float)
     matches = Own().match(nodes, nodes, torch.tensor([0]), torch.tensor([1]))
-    prices = Own().price(nodes, nodes, matches)
-    assert set(prices.source.numpy()[matches.partner >= 0]) == {7.0}
+    patched = kind()
+    patched.swaps = Own().swaps
+    for cost in (Own(), patched):
+        prices = cost.price(nodes, nodes, matches)
+        assert set(prices.source.numpy()[matches.partner >= 0]) == {7.0}
 
 
 def test_prices_that_are_learned_have_gradients():
@@ -173,7 +176,8 @@ def test_the_pair_that_cannot_be_solved_is_named():
     gains = EuclideanGains.__new__(EuclideanGains)
     gains.left = gains.right = np.zeros((97, 98))
     gains.lost, gains.won = nodes.deletion.numpy(), nodes.insertion.numpy()
-    for bad, u, n in ((1, [3, 0, 3], [4, 3, 4]), (2, [3, 7, 0], [4, 90, 97])):
+    one_node_first = (1, [3, 1, 0], [4, 1, 3])
+    for bad, u, n in ((1, [3, 0, 3], [4, 3, 4]), (2, [3, 7, 0], [4, 90, 97]), one_node_first):
         with pytest.raises(InputError, match=f"pair {10 + bad} "):
             gains.matched(*(np.array(a) for a in (u, n, u, n)), 10)
 

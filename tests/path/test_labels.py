@@ -29,3 +29,16 @@ def test_count_classes():
     assert count_classes(torch.eye(3)) is None
     with pytest.raises(InputError, match="class index -1 is negative: number the classes from 0"):
         count_classes(torch.tensor([-1, 1]))
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_labels_are_float32_whatever_torch_makes_by_default():
+    torch.set_default_dtype(torch.double)
+    try:
+        assert soft_labels(torch.tensor([0, 1]), 2).dtype == torch.float
+    finally:
+        torch.set_default_dtype(torch.float)
+    with pytest.raises(InputError, match="class index"):
+        soft_labels(torch.tensor([0, 1]), -1)
+    with pytest.raises(InputError, match="class index 1 but only 1 classes"):
+        soft_labels(torch.tensor([True]), 1)

@@ -113,12 +113,11 @@ class EPIC(Method):
         nodes = self.cost.nodes(graphs.select(torch.from_numpy(used.nonzero()[0]))).to(device)
         matches = self.cost.match(nodes, nodes, *map(torch.from_numpy, (where[source], where[target])))
         prices = self.cost.price(nodes, nodes, matches)
-        i, j = i.to(device), j.to(device)
-        made, share = halfway(graphs, i, j, matches, prices, self.order, generator)
+        made, share = halfway(graphs, i.to(device), j.to(device), matches, prices, self.order, generator)
         assert graphs.y is not None
-        return replace(
-            made, y=mix(graphs.y.index_select(0, i), graphs.y.index_select(0, j), torch.from_numpy(share).to(device))
-        )
+        y = graphs.y
+        one, other = (y.index_select(0, index.to(y.device)) for index in (i, j))
+        return replace(made, y=mix(one, other, torch.from_numpy(share).to(y.device)))
 
     def _marked(self, graphs: Pack, new: Tensor) -> Pack:
         """Append the indicator feature, if wanted."""

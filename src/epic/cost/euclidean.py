@@ -109,11 +109,12 @@ class EuclideanGains(Gains):
         top, small = offsets(n), _small(n, self.left.shape[1], m)
         partner = np.empty(top[-1], dtype=np.int64)
         bad = solve(self.left, self.right, self.lost, self.won, u, n, v, m, small, partner)
+        for p in (~small).nonzero()[0].tolist():
+            if bad < 0 or p < bad:
+                one = slice(p, p + 1)
+                partner[top[p] : top[p + 1]] = super().matched(u[one], n[one], v[one], m[one], first + p)
         if bad >= 0:
             refuse(first + bad)
-        for p in (~small).nonzero()[0].tolist():
-            one = slice(p, p + 1)
-            partner[top[p] : top[p + 1]] = super().matched(u[one], n[one], v[one], m[one], first + p)
         return partner
 
 

@@ -67,4 +67,7 @@ class FeatureCost(Cost):
         return (2.0 * (a.embedding.index_select(0, u) != b.embedding.index_select(0, v)).sum(-1)).sqrt()
 
     def settled(self, a: NodeCosts, b: NodeCosts, m: Matches) -> tuple[Tensor, Tensor] | None:
-        return settled(a, b, m) if type(self).swaps is FeatureCost.swaps else None  # a subclass may price otherwise
+        return settled(a, b, m) if getattr(self.swaps, "__func__", None) is _SWAPS else None
+
+
+_SWAPS = FeatureCost.swaps  # what settled does too; a cost of one's own may price otherwise

@@ -113,7 +113,7 @@ class LearnedCost(Cost):
         return swaps(a, b, u, v)
 
     def settled(self, a: NodeCosts, b: NodeCosts, m: Matches) -> tuple[Tensor, Tensor] | None:
-        return settled(a, b, m) if type(self).swaps is LearnedCost.swaps else None  # a subclass may price otherwise
+        return settled(a, b, m) if getattr(self.swaps, "__func__", None) is _SWAPS else None
 
     def to(self, device: torch.device | str) -> LearnedCost:
         self.network.to(device)
@@ -150,6 +150,9 @@ class LearnedCost(Cost):
         cost.learning = None if header["learning"] is None else Learning(**header["learning"])
         cost.history = [Epoch(**e) for e in header["history"]]
         return cost
+
+
+_SWAPS = LearnedCost.swaps  # what settled does too; a cost of one's own may price otherwise
 
 
 def _learning(options: dict[str, Any]) -> Learning:

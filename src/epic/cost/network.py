@@ -37,9 +37,10 @@ class CostNetwork(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where its parameters are, found in a tenth of the time of ``next(parameters())``."""
-        last: Any = self.price._modules["0"]
-        return last._parameters["weight"].device
+        """Where its parameters are."""
+        first: Any = self.price._modules["0"]
+        quick = first._parameters.get("bias")  # found in a tenth of the time of the first of all
+        return (next(self.parameters()) if quick is None else quick).device
 
     def forward(self, p: Pack) -> tuple[Tensor, Tensor]:
         """Embeddings ``[N, layers * width]`` and prices ``[N]``."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from epic.errors import InputError
@@ -33,17 +35,18 @@ def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
                 "missing labels as NaN among float ones"
             )
         return rows.float()
-    if classes is not None:
-        index, out, fill = integers(rows[:, 0]), torch.zeros(rows.shape[0], classes), compiled("compiled", "one_hot")
-        if index is not None and fill is not None and fill(*index, out.numpy()):
-            return out
+    fill, index = compiled("compiled", "one_hot"), integers(rows[:, 0])
+    if fill is not None and index is not None and classes is not None and classes > 0:
+        out = np.zeros((rows.shape[0], classes), np.float32)
+        if fill(*index, out):
+            return torch.from_numpy(out)
     check_classes(rows)
     if classes is None:
         raise InputError("the number of classes is not known: call fit(dataset) first, or pass classes=")
-    highest = rows.max().item() if rows.numel() else -1
+    highest = int(rows.max()) if rows.numel() else -1
     if highest >= classes:
         raise InputError(f"class index {highest} but only {classes} classes: pass classes={highest + 1}")
-    return torch.zeros(rows.shape[0], classes, device=rows.device).scatter_(1, rows.long(), 1.0)
+    return F.one_hot(rows[:, 0].long(), classes).float()
 
 
 def count_classes(y: Tensor) -> int | None:
