@@ -115,33 +115,47 @@ def assign_rows(cost: np.ndarray, m: int, real: np.ndarray, whole: np.ndarray) -
     return column_of
 
 
-@fast(f"boolean(float{{bits}}[:, :], {INTEGERS}, {ROOM})")
-def solve_block(block: np.ndarray, partner: np.ndarray, costs: np.ndarray, real: np.ndarray, whole: np.ndarray) -> bool:
-    """Fill ``partner`` with the column of every row, -1 where none, in the :func:`room` given last. Entries above 0
-    count as 0 and are not taken.
+@fast(f"boolean({FIELD}, int64, int64, int64, {INTEGERS}, {ROOM})")
+def solve_block(
+    field: np.ndarray,
+    top: int,
+    left: int,
+    m: int,
+    partner: np.ndarray,
+    costs: np.ndarray,
+    real: np.ndarray,
+    whole: np.ndarray,
+) -> bool:
+    """Fill ``partner`` with the column of every row, -1 where none, of the block with its corner at ``(top, left)`` and
+    ``m`` columns, in the :func:`room` given last. Entries above 0 count as 0 and are not taken.
 
     Gives False where there is NaN or something below ``LOWEST``, on which the search would never end.
     """
-    n, m = block.shape
+    n = partner.size
     wide = n <= m
     few, many = (n, m) if wide else (m, n)
     width = -(-many // STEP) * STEP
     cost = costs[: few * width].reshape(few, width)
-    cost[:] = np.inf
     for u in range(n):
+        line, bad = field[top + u, left : left + m], 0
         for v in range(m):
-            gain = block[u, v]
-            if not gain > LOWEST:
-                return False
-            if wide:
-                cost[u, v] = min(gain, 0.0)
-            else:
-                cost[v, u] = min(gain, 0.0)
+            bad += not line[v] > LOWEST
+        if bad:
+            return False
+        if wide:
+            to = cost[u]
+            for v in range(m):
+                to[v] = min(line[v], 0.0)
+        else:
+            for v in range(m):
+                cost[v, u] = min(line[v], 0.0)
+    for row in range(few):
+        cost[row, many:] = np.inf
     column_of = assign_rows(cost, many, real, whole)
     partner[:] = -1
     for row in range(column_of.size):
         u, v = (row, column_of[row]) if wide else (column_of[row], row)
-        if block[u, v] <= 0.0:
+        if field[top + u, left + v] <= 0.0:
             partner[u] = v
     return True
 
@@ -156,8 +170,10 @@ def solve(
     """
     first, (costs, real, whole) = 0, room(rows, columns)
     for p in range(top.size):
-        block = field[top[p] : top[p] + rows[p], left[p] : left[p] + columns[p]]
-        if not solve_block(block, partner[first : first + rows[p]], costs, real, whole):
+        if not (0 <= top[p] <= field.shape[0] - rows[p] and 0 <= left[p] <= field.shape[1] - columns[p]):
+            raise IndexError("a block is not in the field")
+        here = partner[first : first + rows[p]]
+        if not solve_block(field, top[p], left[p], columns[p], here, costs, real, whole):
             return p
         first += rows[p]
     return -1
@@ -204,7 +220,7 @@ def solve_euclidean(
                 line, price = block[i], lost[u[p] + i]
                 for j in range(columns):
                     line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
-            if not solve_block(block, partner[top : top + rows], costs, real, whole):
+            if not solve_block(block, 0, 0, columns, partner[top : top + rows], costs, real, whole):
                 return p
         top += rows
     return -1

@@ -30,7 +30,8 @@ def halfway(
     if walk is None or order != "random":
         return _by_arrays(graphs, i, j, matches, prices, order, generator)
     operations = matches.partner.size + np.count_nonzero(matches.origin < 0)
-    key, chance = chances(operations, generator).numpy(), chances(i.numel(), generator).numpy()
+    drawn = chances(operations + i.numel(), generator).numpy()
+    key, chance = drawn[:operations], drawn[operations:]
     whole = (graphs.edge_index, graphs.edge_ptr, graphs.ptr, i, j)
     ptr, edges, node_at, edge_at, ends, share = walk(
         matches.partner,
