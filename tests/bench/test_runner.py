@@ -25,7 +25,7 @@ def keys(store):
     return {r["key"]: {k: v for k, v in r.items() if k != "seconds_in_all"} for r in store}
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
 def test_all_is_done_once_in_stages(tmp_path, calls, workers):
     store = Store(tmp_path / "r.jsonl")
     assert carry_out(plan(), store, Fake(str(calls)), workers=workers, progress=False)

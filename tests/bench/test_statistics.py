@@ -177,6 +177,7 @@ def test_verdict_in_percent():
     assert verdict(found, scale=1, unit="percent") == "helps: +1.2 percent, 90 % interval 0.6 to 1.8"
 
 
+@pytest.mark.slow
 def test_without_an_effect_one_is_called_in_a_twentieth_of_cases():
     """A method that is as often right where vanilla is wrong as the other way round, on a fresh dataset each time: 200
     graphs, 5 splits of 160 / 40 whose test graphs overlap, 2 seeds.

@@ -27,6 +27,7 @@ def small(tmp_path, monkeypatch):
     return tmp_path / "small.safetensors"
 
 
+@pytest.mark.slow
 def test_fit_then_path_then_train(small, tmp_path):
     run = epic("fit", str(small), "--out", str(tmp_path / "cost.safetensors"), "--epochs", "3")
     assert run.returncode == 0, run.stderr

@@ -67,7 +67,7 @@ def test_tasks_may_depend_on_outcomes(workers):
     assert done == [4, 2]
 
 
-@pytest.mark.parametrize("ahead", [True, False])
+@pytest.mark.parametrize("ahead", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_tasks_wait_for_workers_only_where_they_may(ahead):
     handed, found = [], []
 

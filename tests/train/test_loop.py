@@ -34,7 +34,7 @@ def plain_history(result):
     return [{k: v for k, v in line.items() if "seconds" not in k} for line in result.history]
 
 
-@pytest.mark.parametrize("backbone", ["gin", "gcn"])
+@pytest.mark.parametrize("backbone", ["gin", pytest.param("gcn", marks=pytest.mark.slow)])
 def test_lollipops_are_learned(backbone):
     dataset = lollipops(200)
     result = train(

@@ -111,7 +111,7 @@ def test_the_indicator_does_not_change_the_first_weights(tmp_path):
         assert torch.equal(value[tuple(slice(n) for n in weights[name].shape)], weights[name]), name
 
 
-@pytest.mark.parametrize("columns", [1, 9])
+@pytest.mark.parametrize("columns", [1, pytest.param(9, marks=pytest.mark.slow)])
 def test_the_indicator_beside_categories(columns, tmp_path):
     """Nine columns are those of atoms, whose tables are as large as OGB's whatever the graphs hold."""
     graphs = pack(lollipop(120, seed=0))

@@ -84,7 +84,7 @@ def lines(graph):
     return len({(min(e), max(e)) for e in graph.edge_index.T.tolist()})
 
 
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", [1280, pytest.param(400, marks=pytest.mark.slow)])
 def test_the_slider_shows_every_graph_of_the_path(browser, tmp_path, width):
     path = sample()
     path.save(tmp_path / "path.html")
@@ -109,6 +109,7 @@ def test_the_slider_shows_every_graph_of_the_path(browser, tmp_path, width):
     assert browser.run("return document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_keys_play_and_a_click_on_an_operation_move_the_path(browser, tmp_path):
     path = edit_path(lollipop_graph(4, 3), lollipop_graph(6, 4), seed=0)
     path.save(tmp_path / "path.html")

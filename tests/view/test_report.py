@@ -134,7 +134,7 @@ def test_charts_put_points_where_they_belong():
     assert EVIL not in long
 
 
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", [1280, pytest.param(400, marks=pytest.mark.slow)])
 def test_in_a_browser(browser, tmp_path, store, evil_store, width):
     write_report(store, present(store), tmp_path / "report.html")
     write_report(evil_store, [evil()], tmp_path / "evil.html")
