@@ -11,6 +11,7 @@ from epic import InputError
 from epic.assignment import exact
 from epic.cost import FeatureCost, LearnedCost, base
 from epic.cost.euclidean import EuclideanGains, _mean
+from epic.cost.records import NodeCosts
 from epic.ragged import offsets
 from tests.conftest import without_numba
 
@@ -87,7 +88,7 @@ def some_costs(seed, counts, width, precision):
 
     total = int(sum(counts))
     ptr = torch.from_numpy(offsets(np.array(counts, dtype=np.int64)))
-    return base.NodeCosts(drawn(total, width), drawn(total).abs() + 2, drawn(total).abs() + 2, ptr)
+    return NodeCosts(drawn(total, width), drawn(total).abs() + 2, drawn(total).abs() + 2, ptr)
 
 
 @given(
@@ -151,7 +152,7 @@ def test_pairs_of_every_size(precision):
     """Single nodes and large graphs are multiplied by another library than the rest."""
     counts = [1, 2, 0, 7, 90, 64, 1, 33]
     nodes = some_costs(0, counts, 96, precision)
-    nodes = base.NodeCosts(nodes.embedding, nodes.deletion + 5, nodes.insertion + 5, nodes.ptr)
+    nodes = NodeCosts(nodes.embedding, nodes.deletion + 5, nodes.insertion + 5, nodes.ptr)
     pairs = np.array([(s, t) for s in range(len(counts)) for t in range(len(counts))])
     where = [np.ascontiguousarray(a[pairs[:, k]]) for k in (0, 1) for a in (nodes.ptr.numpy(), np.array(counts))]
     u, n, v, m = where

@@ -323,8 +323,8 @@ def link(
     target: np.ndarray,
     origin: np.ndarray,
 ) -> None:
-    """Turn columns into places along all targets, and fill in the rest of :class:`epic.cost.base.Matches`: the nodes of
-    each graph, which begin at ``first_source`` and ``first_target``, and where each target node comes from.
+    """Turn columns into places along all targets, and fill in the rest of :class:`epic.cost.records.Matches`: the nodes
+    of each graph, which begin at ``first_source`` and ``first_target``, and where each target node comes from.
     """
     for p in range(source_ptr.size - 1):
         s0, t0 = source_ptr[p], target_ptr[p]

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from epic.assignment.exact import assign_batch
 from epic.assignment.sinkhorn import sinkhorn
-from epic.cost.base import Cost, PairCosts
+from epic.cost.base import Cost
+from epic.cost.records import PairCosts
 from epic.pack import Graphs
 from epic.packing import pack
 from epic.partners import chances

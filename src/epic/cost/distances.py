@@ -16,7 +16,8 @@ from epic.cost.gains import Gains
 from epic.ragged import ranges
 
 if TYPE_CHECKING:
-    from epic.cost.base import Cost, NodeCosts
+    from epic.cost.base import Cost
+    from epic.cost.records import NodeCosts
 
 ROUNDING = 1e-4
 """Difference of two distances that counts as none, as a share of the mean price of a deletion."""

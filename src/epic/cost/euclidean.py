@@ -16,7 +16,7 @@ from epic.fast import compiled, constant
 from epic.ragged import offsets
 
 if TYPE_CHECKING:
-    from epic.cost.base import Matches, NodeCosts
+    from epic.cost.records import Matches, NodeCosts
 
 
 PRODUCTS = {np.dtype(np.float32): blas.sgemm, np.dtype(np.float64): blas.dgemm}

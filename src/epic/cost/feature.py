@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.cost.base import Cost, Matches, NodeCosts
+from epic.cost.base import Cost
 from epic.cost.euclidean import EuclideanGains, between, settled, swaps
 from epic.cost.gains import Gains
+from epic.cost.records import Matches, NodeCosts
 from epic.errors import InputError
 from epic.pack import Pack, matrix
 

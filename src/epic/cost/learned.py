@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.cost.base import Cost, Matches, NodeCosts
+from epic.cost.base import Cost
 from epic.cost.euclidean import EuclideanGains, between, settled, swaps
 from epic.cost.gains import Gains
 from epic.cost.learning import Epoch, Learning, learn
 from epic.cost.network import CostNetwork
+from epic.cost.records import Matches, NodeCosts
 from epic.errors import InputError, choose
 from epic.layers import BACKBONES, Columns
 from epic.pack import Graphs, Pack, matrix

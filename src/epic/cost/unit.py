@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from epic.cost.base import Cost, NodeCosts
+from epic.cost.base import Cost
+from epic.cost.records import NodeCosts
 from epic.pack import Pack, matrix
 
 

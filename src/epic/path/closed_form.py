@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.cost.base import Matches
+from epic.cost.records import Matches
 from epic.pack import Pack
 from epic.ragged import counts, lengths, offsets, owners, ranges
 

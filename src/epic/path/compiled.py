@@ -58,8 +58,8 @@ def walk(
     """For pairs ``i[p]``, ``j[p]`` of packed graphs: offsets of nodes and edges of the new graphs, the old node and the
     old edge that each new one is taken from, the ends of the edges, and the share of the cost done.
 
-    ``partner`` to ``won`` are those of :class:`epic.cost.base.Matches` and :class:`~epic.cost.base.Prices`, ``key``
-    orders the operations and ``chance`` says how far each pair goes.
+    ``partner`` to ``won`` are those of :class:`epic.cost.records.Matches` and :class:`~epic.cost.records.Prices`,
+    ``key`` orders the operations and ``chance`` says how far each pair goes.
     """
     pairs = i.size
     ptr, edges, share = np.zeros(pairs + 1, np.int64), np.zeros(pairs + 1, np.int64), np.empty(pairs)

@@ -16,8 +16,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
-from epic.cost.base import Cost, NodeCosts
+from epic.cost.base import Cost
 from epic.cost.gains import Gains
+from epic.cost.records import NodeCosts
 from epic.cost.unit import row_codes
 from epic.pack import Pack
 from epic.partners import chances

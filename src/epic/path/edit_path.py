@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from epic.cost.base import Cost, Matches
+from epic.cost.base import Cost
+from epic.cost.records import Matches
 from epic.cost.unit import UnitCost
 from epic.errors import InputError
 from epic.pack import Graphs, Pack, join, matrix

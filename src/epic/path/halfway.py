@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.cost.base import Matches, Prices
+from epic.cost.records import Matches, Prices
 from epic.fast import compiled
 from epic.pack import Pack
 from epic.partners import chances

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from epic.cost.base import Matches, Prices
+from epic.cost.records import Matches, Prices
 from epic.ragged import counts, lengths, merge, offsets, owners
 
 
