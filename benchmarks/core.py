@@ -23,12 +23,12 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GIN, GINConv, global_add_pool
 
 from epic import EPIC, InputError, LearnedCost, Operation, edit_path
-from epic.assignment import sinkhorn
-from epic.assignment.buckets import buckets
-from epic.assignment.exact import match_blocks, solve_each
-from epic.augment.method import CHUNK
+from epic.augment.base import CHUNK
 from epic.data import read_tu, stratified_split
-from epic.packing import pack
+from epic.graphs.convert import pack
+from epic.graphs.padding import buckets
+from epic.matching import sinkhorn
+from epic.matching.exact import match_blocks, solve_each
 from timing import RESULTS, keep_memory, race, record
 
 PAIRS = 128

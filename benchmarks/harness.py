@@ -15,13 +15,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from epic.bench.plan import load_plan
-from epic.bench.runner import carry_out
-from epic.bench.store import Store
-from epic.bench.task import Performer, Task
+from epic.compare.plan import load_plan
+from epic.compare.runner import carry_out
+from epic.compare.store import Store
+from epic.compare.task import Performer, Task
 from epic.errors import InputError
-from epic.scale import execute
-from epic.view.report import write_report
+from epic.paper.report import write_report
+from epic.parallel import execute
 from timing import RESULTS, record
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from epic.augment import METHODS, method_class
-from epic.augment.method import Method
+from epic.augment.base import Augmentation
 from epic.data import load
 from epic.data.splits import split_of
 from epic.train import backbone_for
@@ -71,9 +71,9 @@ def main() -> None:
         making, training, prepared = {}, {}, {}
         for method_name in dict.fromkeys(["vanilla", *options.methods.split(",")]):
             method, prepared[method_name] = fitted(method_name, graphs, dataset.graphs.x is None)
-            model = method.model(backbone_for(graphs, dataset.outputs))
+            model = method.wrap_model(backbone_for(graphs, dataset.outputs))
             optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-            in_loss = type(method).loss is not Method.loss
+            in_loss = type(method).loss is not Augmentation.loss
             if not in_loss:
                 making[method_name] = (partial(method, batch, seed=0), BATCH)
             if in_loss or method_name == "vanilla":

@@ -16,8 +16,8 @@ from pathlib import Path
 import torch
 
 from epic import InputError, __version__
-from epic.bench.distance import distance_run
-from epic.voting import GRID
+from epic.classifiers.voting import GRID
+from epic.paper.distance import distance_run
 
 
 def run(folder: Path, dataset: str, cost_name: str, seed: int, threads: int, neighbours: bool = False) -> dict:

@@ -66,7 +66,7 @@ def main() -> None:
     def ours(method, workers: int = 0):
         model = backbone_for(graphs, 2)
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-        method.expect("classes", 2)
+        method.set_label_type("classes", 2)
         steps = Steps(graphs, method, recipe)
         batches: Iterator = _batches(steps, 0, workers)
         return lambda: _epoch(model, optimizer, batches, steps.per_epoch, method, "cpu")

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 from epic.augment import method_class
-from epic.bench.statistics import holm, paired, verdict
+from epic.compare.statistics import holm, paired, verdict
 from epic.data import Dataset, corrupt, lollipop, stratified_split
-from epic.packing import pack
+from epic.graphs.convert import pack
 from epic.train import Training, backbone_for, train
 from epic.train.loop import with_features
 

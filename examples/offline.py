@@ -18,7 +18,7 @@ from epic import EPIC
 from epic.augment.offline import ShardMaker, write_shards
 from epic.data import Shards, lollipop
 from epic.data.shards import begin
-from epic.packing import pack
+from epic.graphs.convert import pack
 
 CLASSES, HIGHEST_DEGREE = 4, 8
 

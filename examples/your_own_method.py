@@ -1,4 +1,4 @@
-"""A method of your own: subclass ``Method``, check it, and train with it beside the others.
+"""A method of your own: subclass ``Augmentation``, check it, and train with it beside the others.
 
 You learn: the one function to write, what comes for free (labels, seeds, workers, offline generation), and how the
 checks that every method of this library passes are run on yours. Run it: python examples/your_own_method.py
@@ -13,19 +13,19 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch
 
-from epic.augment import About, Method
-from epic.augment.method import need_float, need_share
+from epic.augment import Augmentation, MethodInfo
+from epic.augment.base import need_float, need_share
 from epic.data import Dataset, lollipop, stratified_split
-from epic.pack import Pack
-from epic.packing import pack
+from epic.graphs.convert import pack
+from epic.graphs.packed import PackedGraphs
 from epic.train import Training, backbone_for, train
 from epic.train.loop import with_features
 
 
-class MaskNodes(Method):
+class MaskNodes(Augmentation):
     """Hide the features of each node with probability ``p``: its row of ``x`` becomes zero."""
 
-    about = About(
+    about = MethodInfo(
         paper="none: an example",
         changes="features: some rows zero",
         needs="float features",
@@ -40,7 +40,7 @@ class MaskNodes(Method):
         super().__init__(ratio, replace, seed)
         self.p = need_share(p, "p")
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         """One changed graph for each picked one. All graphs lie in a few long tensors, so no loop is needed."""
         need_float(graphs, "MaskNodes", "sets features to zero")
         chosen = graphs.select(picked)
@@ -50,8 +50,8 @@ class MaskNodes(Method):
         return replace(chosen, node={**chosen.node, "x": chosen.x * shown[:, None]})
 
 
-def check(method: Method, batch: Batch) -> dict[str, bool]:
-    """A few of the checks. In a clone, `class TestMine(MethodTester)` of tests/augment/tester.py runs them all."""
+def check(method: Augmentation, batch: Batch) -> dict[str, bool]:
+    """A few of the checks. `class TestMine(AugmentationTester)` of tests/augment/tester.py runs them all."""
     before = batch.clone()
     one, two = method(batch, seed=3), method(batch, seed=3)
     new = one.augmented
@@ -84,7 +84,7 @@ def main() -> None:
     for what, passed in checks.items():
         print(f"  {'yes' if passed else 'NO '}  {what}")
 
-    # What Method gives for free: graphs ahead of training, loaders with workers, and the one training loop.
+    # What Augmentation gives for free: graphs ahead of training, loaders with workers, and the one training loop.
     ahead = list(method.generate(training, count=100, seed=0))
     hidden = sum(int((g.x.sum(1) == 0).sum()) for g in ahead) / sum(g.num_nodes for g in ahead)
     print(f"{len(ahead)} graphs made ahead, {hidden:.0%} of their nodes hidden")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 import torch
 from hypothesis import settings
 
-from epic.fast import compiled
+from epic._kernels.backend import compiled
+from tests.browser import CHROMIUM, DRIVER, Browser
 
 # Tests run side by side, and start processes of their own: more threads would only be in each other's way.
 torch.set_num_threads(1)
@@ -33,7 +35,7 @@ def tu_folder() -> Path:
 def without_numba():
     """As if it were not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        for file in ("epic.compiled", "epic.assignment.compiled", "epic.path.compiled"):
+        for file in ("epic._kernels.compiled", "epic._kernels.assignment", "epic._kernels.interpolation"):
             patch.setitem(sys.modules, file, None)
         compiled.cache_clear()
         try:
@@ -51,3 +53,12 @@ def both_ways(request):
     else:
         with without_numba():
             yield
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of pages."""
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("pages are tested in a browser: apt-get install chromium chromium-driver")
+    with Browser() as page:
+        yield page

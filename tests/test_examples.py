@@ -20,9 +20,9 @@ from scipy import stats
 
 from epic import EPIC
 from epic.data import Shards, lollipop
-from epic.path import EditPath
+from epic.paths import EditPath
 from tests.augment.conftest import pytest_generate_tests  # noqa: F401  the shared tester below needs it
-from tests.augment.tester import MethodTester
+from tests.augment.tester import AugmentationTester
 from tests.view.test_page import data_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -153,7 +153,7 @@ def test_your_own_method(tmp_path):
     assert record["test"] > 0.4  # chance is 0.25
 
 
-class TestMaskNodes(MethodTester):
+class TestMaskNodes(AugmentationTester):
     """The method of the example passes what every method must."""
 
     refuses = ("integer categories",)

@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-
-# Loaded on first use: `import epic` and `epic --help` must not wait for torch.
-_HOME = {
-    "EPIC": "epic.augment",
-    "Cost": "epic.cost",
-    "EditNeighbors": "epic.neighbors",
-    "EditPath": "epic.path",
-    "FeatureCost": "epic.cost",
-    "InputError": "epic.errors",
-    "LearnedCost": "epic.cost",
-    "Operation": "epic.path",
-    "UnitCost": "epic.cost",
-    "edit_distance": "epic.path",
-    "edit_path": "epic.path",
-}
 
 __all__ = [
     "EPIC",
@@ -31,23 +15,36 @@ __all__ = [
     "InputError",
     "LearnedCost",
     "Operation",
+    "PackedGraphs",
     "UnitCost",
     "edit_distance",
     "edit_path",
+    "pack",
 ]
 
 if TYPE_CHECKING:
     from epic.augment import EPIC
-    from epic.cost import Cost, FeatureCost, LearnedCost, UnitCost
+    from epic.classifiers import EditNeighbors
+    from epic.costs import Cost, FeatureCost, LearnedCost, UnitCost
     from epic.errors import InputError
-    from epic.neighbors import EditNeighbors
-    from epic.path import EditPath, Operation, edit_distance, edit_path
+    from epic.graphs import PackedGraphs, pack
+    from epic.paths import EditPath, Operation, edit_distance, edit_path
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    # Loaded on first use: `import epic` and `epic --help` must not wait for torch.
+    if name not in __all__:
         raise AttributeError(f"module 'epic' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOME[name]), name)
+    from epic.augment import EPIC
+    from epic.classifiers import EditNeighbors
+    from epic.costs import Cost, FeatureCost, LearnedCost, UnitCost
+    from epic.errors import InputError
+    from epic.graphs import PackedGraphs, pack
+    from epic.paths import EditPath, Operation, edit_distance, edit_path
+
+    found = locals()
+    globals().update({public: found[public] for public in __all__})
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -2,11 +2,11 @@ import torch
 from torch_geometric.data import Batch, Data
 
 from epic.augment import DropEdge
-from epic.packing import pack
-from tests.augment.tester import MethodTester, graphs, made
+from epic.graphs.convert import pack
+from tests.augment.tester import AugmentationTester, graphs, made
 
 
-class TestDropEdge(MethodTester):
+class TestDropEdge(AugmentationTester):
     def method(self):
         return DropEdge(0.4, seed=0)
 

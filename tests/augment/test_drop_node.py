@@ -7,16 +7,16 @@ from torch_geometric.utils import to_networkx
 
 from epic import InputError
 from epic.augment import DropNode
-from tests.augment.tester import MethodTester, graphs, made
-from tests.graphs import random_graph
+from tests.augment.tester import AugmentationTester, graphs, made
+from tests.sample_graphs import random_graph
 
 
-class TestDropNode(MethodTester):
+class TestDropNode(AugmentationTester):
     def method(self):
         return DropNode(0.4, seed=0)
 
 
-class TestDropNodeZero(MethodTester):
+class TestDropNodeZero(AugmentationTester):
     refuses = ("integer categories",)
 
     def method(self):
@@ -72,7 +72,7 @@ def test_zeroing_leaves_the_structure_and_scales_at_test():
     share = torch.cat([(g.x == 0).all(1) for g in many]).double().mean()
     assert abs(float(share) - 0.25) < 0.032  # standard deviation 0.0063
     batch = Batch.from_data_list(originals)
-    assert torch.allclose(method.plain(batch).x, 0.75 * rows)
+    assert torch.allclose(method.eval_batch(batch).x, 0.75 * rows)
     assert torch.equal(batch.x, rows)
 
 
@@ -80,7 +80,7 @@ def test_zeroing_leaves_the_structure_and_scales_at_test():
 def test_zeroing_part_of_the_graphs_scales_by_what_training_sees(ratio, replace, scale):
     batch = Batch.from_data_list(graphs())
     method = DropNode(0.2, "zero", ratio, replace, classes=3)
-    assert torch.allclose(method.plain(batch).x, scale * batch.x)
+    assert torch.allclose(method.eval_batch(batch).x, scale * batch.x)
 
 
 def test_zeroed_degrees_stay_zero_and_those_of_smaller_graphs_are_counted():

@@ -8,15 +8,15 @@ from torch_geometric.transforms import OneHotDegree
 
 from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost
 from epic.data import lollipop
-from epic.packing import pack
-from tests.augment.tester import MethodTester
-from tests.graphs import random_graph
-from tests.path.reference import edges_of
+from epic.graphs.convert import pack
+from tests.augment.tester import AugmentationTester
+from tests.paths.reference import edges_of
+from tests.sample_graphs import random_graph
 
 NAN = float("nan")
 
 
-class TestEPIC(MethodTester):
+class TestEPIC(AugmentationTester):
     fit_options = {"epochs": 1, "progress": False}
 
     def method(self):
@@ -166,7 +166,7 @@ def test_indicator_marks_augmented_nodes_and_plain_does_not():
     out = augment(batch())
     assert out.x.shape[1] == 4
     assert torch.equal(out.x[:, -1].bool(), out.augmented[out.batch])
-    test = augment.plain(batch())
+    test = augment.eval_batch(batch())
     assert test.num_graphs == 16
     assert (test.x[:, -1] == 0).all()
     with pytest.raises(InputError, match="indicator=True needs"):

@@ -4,10 +4,10 @@ from torch_geometric.data import Batch, Data
 
 from epic import EPIC, FeatureCost
 from epic.augment import EPICFeature
-from tests.augment.tester import MethodTester, graphs, made
+from tests.augment.tester import AugmentationTester, graphs, made
 
 
-class TestEPICFeature(MethodTester):
+class TestEPICFeature(AugmentationTester):
     def method(self):
         return EPICFeature(seed=0)
 

@@ -3,10 +3,10 @@ from torch_geometric.data import Batch
 
 from epic import EPIC, UnitCost
 from epic.augment import EPICNoIndicator
-from tests.augment.tester import MethodTester, graphs
+from tests.augment.tester import AugmentationTester, graphs
 
 
-class TestEPICNoIndicator(MethodTester):
+class TestEPICNoIndicator(AugmentationTester):
     fit_options = {"epochs": 1, "progress": False}
 
     def method(self):

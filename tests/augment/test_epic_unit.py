@@ -4,10 +4,10 @@ from torch_geometric.data import Batch, Data
 
 from epic import EPIC, UnitCost
 from epic.augment import EPICUnit
-from tests.augment.tester import MethodTester, graphs, made
+from tests.augment.tester import AugmentationTester, graphs, made
 
 
-class TestEPICUnit(MethodTester):
+class TestEPICUnit(AugmentationTester):
     def method(self):
         return EPICUnit(seed=0)
 

@@ -5,12 +5,12 @@ from torch_geometric.data import Batch
 
 from epic import InputError
 from epic.augment import FLAG, DropEdge, Vanilla
-from epic.packing import pack
+from epic.graphs.convert import pack
 from epic.train import backbone_for
-from tests.augment.tester import MethodTester, graphs
+from tests.augment.tester import AugmentationTester, graphs
 
 
-class TestFLAG(MethodTester):
+class TestFLAG(AugmentationTester):
     def method(self):
         return FLAG(0.01, seed=0)
 

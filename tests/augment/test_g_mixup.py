@@ -5,11 +5,11 @@ from torch_geometric.data import Batch, Data
 
 from epic import InputError
 from epic.augment import GMixup
-from tests.augment.tester import MethodTester, graphs, made
-from tests.graphs import random_graph
+from tests.augment.tester import AugmentationTester, graphs, made
+from tests.sample_graphs import random_graph
 
 
-class TestGMixup(MethodTester):
+class TestGMixup(AugmentationTester):
     refuses = ("integer categories",)
 
     def method(self):

@@ -7,11 +7,11 @@ from torch_geometric.utils import to_networkx
 from epic import InputError
 from epic.augment import GEDMixup
 from epic.data import lollipop
-from epic.path.edge_level import EdgePaths
-from tests.augment.tester import MethodTester, graphs, made
+from epic.paths.edge_level import EdgePaths
+from tests.augment.tester import AugmentationTester, graphs, made
 
 
-class TestGEDMixup(MethodTester):
+class TestGEDMixup(AugmentationTester):
     def method(self):
         return GEDMixup(seed=0, ratio=1)
 

@@ -9,10 +9,10 @@ from torch_geometric.utils import to_dense_adj
 from epic import InputError
 from epic.augment import GraphCrop
 from tests.augment.test_pagerank import dense
-from tests.augment.tester import MethodTester, graphs, made
+from tests.augment.tester import AugmentationTester, graphs, made
 
 
-class TestGraphCrop(MethodTester):
+class TestGraphCrop(AugmentationTester):
     def method(self):
         return GraphCrop(0.6, seed=0)
 

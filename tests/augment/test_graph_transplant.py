@@ -10,14 +10,14 @@ from torch_geometric.data import Batch, Data
 from epic import InputError
 from epic.augment import GraphTransplant
 from epic.augment.graph_transplant import SALIENCY, transplant
-from epic.pack import Pack
-from epic.packing import pack
+from epic.graphs.convert import pack
+from epic.graphs.packed import PackedGraphs
 from epic.train import backbone_for
-from tests.augment.tester import MethodTester, graphs
-from tests.graphs import random_graph
+from tests.augment.tester import AugmentationTester, graphs
+from tests.sample_graphs import random_graph
 
 
-class TestGraphTransplant(MethodTester):
+class TestGraphTransplant(AugmentationTester):
     def method(self):
         return GraphTransplant(seed=0)
 
@@ -59,7 +59,7 @@ def marked(found, saliency=None):
     packed = pack(found)
     number = torch.arange(packed.num_nodes)
     values = torch.rand(packed.num_nodes) if saliency is None else torch.tensor(saliency)
-    return Pack(
+    return PackedGraphs(
         packed.ptr,
         packed.edge_ptr,
         packed.edge_index,
@@ -100,7 +100,7 @@ def test_label_worked_out_by_hand():
     method = GraphTransplant(centres=0.5, spread=0.0, classes=3)
     labels = set()
     for seed in range(20):
-        made = method.make(found, torch.tensor([1]), torch.Generator().manual_seed(seed))
+        made = method.augment_graphs(found, torch.tensor([1]), torch.Generator().manual_seed(seed))
         came, stayed = made.node["number"].tolist()
         assert came == 0, "the most salient node"
         left = {2: 0.75, 3: 0.25}[stayed]
@@ -111,7 +111,9 @@ def test_label_worked_out_by_hand():
 
 def test_graphs_without_saliency_are_weighed_by_their_nodes():
     found = marked([path(4, 0, 0), path(4, 0, 1)], saliency=[0.0] * 8)
-    made = GraphTransplant(centres=0.5, spread=0.0, classes=3).make(found, torch.tensor([1]), torch.Generator())
+    made = GraphTransplant(centres=0.5, spread=0.0, classes=3).augment_graphs(
+        found, torch.tensor([1]), torch.Generator()
+    )
     assert made.y[0].tolist() == [0.5, 0.5, 0.0]
 
 
@@ -119,7 +121,7 @@ def test_a_source_part_grows_hop_by_hop():
     found = marked([path(9, 0, 0), path(9, 0, 1)], saliency=[0, 0, 0, 0, 9, 0, 0, 0, 0] + [1] * 9)
     reached = set()
     for seed in range(40):
-        made = GraphTransplant(3, spread=1.0, classes=3).make(
+        made = GraphTransplant(3, spread=1.0, classes=3).augment_graphs(
             found, torch.tensor([1]), torch.Generator().manual_seed(seed)
         )
         reached.add(tuple(n for n in made.node["number"].tolist() if n < 9))

@@ -9,7 +9,7 @@ from torch_geometric.utils import to_networkx
 
 from epic import InputError
 from epic.augment.graphon import by_degree, graphons, usvt
-from epic.packing import pack
+from epic.graphs.convert import pack
 from tests.augment.tester import graphs
 
 

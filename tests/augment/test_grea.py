@@ -8,19 +8,19 @@ from epic import InputError
 from epic.augment import GREA
 from epic.augment.grea import Rationale
 from epic.data import Dataset, load, stratified_split
-from epic.packing import pack
+from epic.graphs.convert import pack
 from epic.train import Training, backbone_for, train
 from epic.train.loop import with_features
-from tests.augment.tester import MethodTester, graphs
+from tests.augment.tester import AugmentationTester, graphs
 
 
-class TestGREA(MethodTester):
+class TestGREA(AugmentationTester):
     def method(self):
         return GREA(seed=0)
 
 
 def built(found, method, outputs=3, **form):
-    return method.fit(found).model(backbone_for(pack(found), outputs, width=8, layers=2, **form))
+    return method.fit(found).wrap_model(backbone_for(pack(found), outputs, width=8, layers=2, **form))
 
 
 class Given(nn.Module):
@@ -185,11 +185,11 @@ def test_wrong_input_is_named():
     found = graphs()
     backbone = backbone_for(pack(found), 3, width=8, layers=2)
     with pytest.raises(InputError, match=r"call fit\(train\)"):
-        GREA(classes=3).model(backbone)
+        GREA(classes=3).wrap_model(backbone)
     with pytest.raises(InputError, match="has a Backbone"):
         GREA(classes=3).loss(backbone, Batch.from_data_list(found))
     with pytest.raises(InputError, match="Linear has no nodes, pool, head"):
-        GREA().fit(found).model(nn.Linear(3, 3))
+        GREA().fit(found).wrap_model(nn.Linear(3, 3))
     with pytest.raises(InputError, match="needs node features x"):
         GREA().fit(graphs(x=None))
     with pytest.raises(InputError, match="gamma must lie between 0 and 1, got 2"):

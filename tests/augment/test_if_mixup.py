@@ -12,13 +12,13 @@ from torch_geometric.utils import to_dense_adj
 from epic import InputError
 from epic.augment import IfMixup
 from epic.augment.if_mixup import overlay
-from epic.packing import pack
-from epic.path.labels import soft_labels
-from tests.augment.tester import MethodTester, graphs
-from tests.graphs import random_graph
+from epic.graphs.convert import pack
+from epic.labels import soft_labels
+from tests.augment.tester import AugmentationTester, graphs
+from tests.sample_graphs import random_graph
 
 
-class TestIfMixup(MethodTester):
+class TestIfMixup(AugmentationTester):
     refuses = ("integer categories",)
 
     def method(self):
@@ -103,7 +103,9 @@ def test_weights_that_are_there_are_mixed():
 def test_shares_are_those_of_beta():
     """Beta(20, 1) has the mean 20 / 21; a label's largest entry tells the share, as classes differ."""
     packed = labelled(graphs(2))
-    many = IfMixup(seed=0, classes=3).make(packed, torch.tensor([0]).repeat(4000), torch.Generator().manual_seed(0))
+    many = IfMixup(seed=0, classes=3).augment_graphs(
+        packed, torch.tensor([0]).repeat(4000), torch.Generator().manual_seed(0)
+    )
     assert abs(float(many.y[:, 0].mean()) - 20 / 21) < 0.003
     assert torch.allclose(many.y.sum(1), torch.ones(4000))
 
@@ -113,7 +115,7 @@ def test_any_other_graph_may_be_the_partner():
     packed = labelled(graphs(5, classes=5), classes=5)
     method, found = IfMixup(1.0, classes=5), set()
     for seed in range(60):
-        mixed = method.make(packed, torch.arange(5), torch.Generator().manual_seed(seed))
+        mixed = method.augment_graphs(packed, torch.arange(5), torch.Generator().manual_seed(seed))
         for g, label in enumerate(mixed.y):
             others = set(label.nonzero()[:, 0].tolist()) - {g}
             assert len(others) == 1, "a graph was mixed with itself"

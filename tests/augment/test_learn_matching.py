@@ -6,8 +6,8 @@ import torch
 
 from epic import InputError
 from epic.augment.learn_matching import Matching, _parts, _watched, train_matching
-from epic.packing import pack
-from tests.graphs import random_graph
+from epic.graphs.convert import pack
+from tests.sample_graphs import random_graph
 
 
 def sparse_and_dense(count=60, seed=0, classes=(0, 1)):

@@ -6,12 +6,12 @@ from torch_geometric.data import Batch
 
 from epic import InputError
 from epic.augment import DropEdge, ManifoldMixup
-from epic.packing import pack
+from epic.graphs.convert import pack
 from epic.train import backbone_for
-from tests.augment.tester import MethodTester, graphs
+from tests.augment.tester import AugmentationTester, graphs
 
 
-class TestManifoldMixup(MethodTester):
+class TestManifoldMixup(AugmentationTester):
     def method(self):
         return ManifoldMixup(seed=0)
 
@@ -78,7 +78,7 @@ def test_shares_are_beta_distributed(alpha):
     batch = Batch.from_data_list(graphs(2))
     shares = []
     for _ in range(1000):
-        method.draw(batch, generator)
+        method.attach_randomness(batch, generator)
         shares.append(float(batch.mixup_share))
     assert kstest(shares, "beta", args=(alpha, alpha)).pvalue > 0.01
 

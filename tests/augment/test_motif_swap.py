@@ -16,17 +16,17 @@ from epic import InputError
 from epic.augment import MotifSwap
 from epic.augment.motif_swap import swap
 from epic.augment.reliability import Descriptors, Given, Logistic, Reliability, best_threshold, hold_out
-from epic.packing import pack
-from tests.augment.tester import MethodTester, graphs, made
-from tests.graphs import random_graph
+from epic.graphs.convert import pack
+from tests.augment.tester import AugmentationTester, graphs, made
+from tests.sample_graphs import random_graph
 
 
-class TestMotifSwap(MethodTester):
+class TestMotifSwap(AugmentationTester):
     def method(self):
         return MotifSwap(0.3, seed=0, ratio=1)
 
 
-class TestWithoutFilter(MethodTester):
+class TestWithoutFilter(AugmentationTester):
     def method(self):
         return MotifSwap(0.5, label_filter=False, seed=0, ratio=1, replace=True)
 
@@ -48,7 +48,7 @@ def edge_set(data):
 
 
 def test_draws_have_the_chances_of_the_formula():
-    """One swap on a small graph, many times, against chances from networkx and plain loops."""
+    """One swap on a small graph, many times, against uniform from networkx and plain loops."""
     edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 5), (4, 5)]
     one = Data(edge_index=both_ways(*edges), num_nodes=6, y=torch.tensor([0]))
     net = net_of(one)

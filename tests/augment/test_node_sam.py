@@ -10,12 +10,12 @@ from torch_geometric.utils import to_networkx
 from epic import InputError
 from epic.augment import NodeSam
 from epic.augment.node_sam import Change, draw_change, split_and_merge
-from epic.packing import pack
-from tests.augment.tester import MethodTester, graphs, made
-from tests.graphs import random_graph
+from epic.graphs.convert import pack
+from tests.augment.tester import AugmentationTester, graphs, made
+from tests.sample_graphs import random_graph
 
 
-class TestNodeSam(MethodTester):
+class TestNodeSam(AugmentationTester):
     mixes_features = True  # a merged node has the mean of two
 
     def method(self):

@@ -9,8 +9,8 @@ from torch_geometric.data import Data
 from epic import InputError
 from epic.augment.pagerank import by_pagerank, need_restart, pagerank
 from epic.augment.regions import Regions
-from epic.packing import pack
-from tests.graphs import random_graph
+from epic.graphs.convert import pack
+from tests.sample_graphs import random_graph
 
 
 def dense(adjacency, root, restart):

@@ -8,7 +8,7 @@ import torch
 from epic import EPIC, LearnedCost
 from epic.data import load
 from epic.data.splits import split_of
-from epic.packing import pack
+from epic.graphs.convert import pack
 from epic.train.loop import with_features
 
 SETS = {

@@ -10,8 +10,8 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
 from epic.augment.regions import Regions, keep_first
-from epic.packing import pack
-from tests.graphs import random_graph
+from epic.graphs.convert import pack
+from tests.sample_graphs import random_graph
 
 
 def some(seed, count=4, **kind):

@@ -9,16 +9,16 @@ from scipy.special import beta as beta_function
 
 from epic import InputError
 from epic.augment import SMixup
-from epic.augment.matching import blocks
 from epic.augment.s_mixup import blend, plans
-from epic.packing import pack
-from tests.augment.tester import MethodTester, graphs, made
-from tests.graphs import random_graph
+from epic.graphs.convert import pack
+from epic.nn.matching_network import blocks
+from tests.augment.tester import AugmentationTester, graphs, made
+from tests.sample_graphs import random_graph
 
 QUICK = {"epochs": 1, "triplets": 8, "progress": False}
 
 
-class TestSMixup(MethodTester):
+class TestSMixup(AugmentationTester):
     refuses = ("integer categories",)
     fit_options = QUICK
 
@@ -130,7 +130,7 @@ def test_shares_are_those_of_beta(alpha):
     originals = graphs(2, nodes=3, x="onehot")
     method = SMixup(alpha, width=8, layers=1, seed=0).fit(originals * 2, **QUICK)
     packed = replace(pack(originals), y=torch.eye(2))
-    out = method.make(packed, torch.tensor([0, 1]).repeat(1000), torch.Generator().manual_seed(0))
+    out = method.augment_graphs(packed, torch.tensor([0, 1]).repeat(1000), torch.Generator().manual_seed(0))
     mean = 0.5 + 4**-alpha / (alpha * beta_function(alpha, alpha))
     assert abs(float(out.y.max(1).values.mean()) - mean) < 0.02  # standard deviation 0.003 at most
 
@@ -151,7 +151,7 @@ def test_one_graph_for_each_that_is_picked(count, picked):
     method = SMixup(width=8, layers=1, seed=0).fit(originals, **QUICK)
     packed = pack(originals[:count])
     packed = replace(packed, y=torch.eye(count))  # a class for each, so that labels tell who met whom
-    out = method.make(packed, torch.tensor(picked), torch.Generator().manual_seed(0))
+    out = method.augment_graphs(packed, torch.tensor(picked), torch.Generator().manual_seed(0))
     assert out.sizes.tolist() == packed.sizes[picked].tolist()
     assert bool((out.y.argmax(1) == packed.y[picked].argmax(1)).all())
     assert bool((out.y.max(1).values < 1).all()), "a graph was mixed with itself"

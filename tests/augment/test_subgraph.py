@@ -11,11 +11,11 @@ from torch_geometric.utils import to_networkx
 
 from epic import InputError
 from epic.augment import Subgraph
-from epic.packing import pack
-from tests.augment.tester import MethodTester, graphs, made
+from epic.graphs.convert import pack
+from tests.augment.tester import AugmentationTester, graphs, made
 
 
-class TestSubgraph(MethodTester):
+class TestSubgraph(AugmentationTester):
     def method(self):
         return Subgraph(0.5, seed=0)
 
@@ -58,7 +58,9 @@ def test_parts_are_as_likely_as_slow_growth_makes_them(edges, nodes, size):
     expected = chance_of_each_set(edges, nodes, size)
     copies = 8000
     picked = torch.zeros(copies, dtype=torch.long)
-    parts = Subgraph(size / nodes).make(pack([graph_of(edges, nodes)]), picked, torch.Generator().manual_seed(0))
+    parts = Subgraph(size / nodes).augment_graphs(
+        pack([graph_of(edges, nodes)]), picked, torch.Generator().manual_seed(0)
+    )
     found = Counter(map(frozenset, (parts.x - 10).long().view(copies, size).tolist()))
     assert set(found) <= set(expected)
     for part, p in expected.items():

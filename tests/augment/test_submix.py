@@ -12,13 +12,13 @@ from torch_geometric.utils import to_dense_adj, to_networkx
 from epic import InputError
 from epic.augment import SubMix
 from epic.augment.submix import graft
-from epic.packing import pack
+from epic.graphs.convert import pack
 from tests.augment.test_pagerank import dense
-from tests.augment.tester import MethodTester, graphs, made
-from tests.graphs import random_graph
+from tests.augment.tester import AugmentationTester, graphs, made
+from tests.sample_graphs import random_graph
 
 
-class TestSubMix(MethodTester):
+class TestSubMix(AugmentationTester):
     def method(self):
         return SubMix(0.6, seed=0)
 
@@ -109,7 +109,7 @@ def test_sizes_of_regions_are_even_up_to_p_of_the_smaller_graph():
     """Rings of 20 and 25 nodes: 0.4 of 20 are 8, so that U(0, 8), rounded up, is any of 1 to 8 alike."""
     rings = [both_ways([(v, (v + 1) % n) for v in range(n)], x=torch.full((n, 1), float(n))) for n in (20, 25)]
     packed = replace(pack(rings), y=torch.eye(2))
-    out = SubMix(0.4).make(packed, torch.tensor([0, 1]).repeat(1000), torch.Generator().manual_seed(0))
+    out = SubMix(0.4).augment_graphs(packed, torch.tensor([0, 1]).repeat(1000), torch.Generator().manual_seed(0))
     new = out.x[:, 0] != out.sizes[out.graph_of_node]
     sizes = torch.bincount(out.graph_of_node[new], minlength=2000).numpy()
     assert set(sizes) == set(range(1, 9))

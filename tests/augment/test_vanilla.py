@@ -3,12 +3,12 @@ import torch
 from torch_geometric.data import Batch
 
 from epic.augment import Vanilla
-from epic.losses import loss
+from epic.labels import loss
 from epic.train import backbone_for
-from tests.augment.tester import MethodTester, graphs
+from tests.augment.tester import AugmentationTester, graphs
 
 
-class TestVanilla(MethodTester):
+class TestVanilla(AugmentationTester):
     def method(self):
         return Vanilla(seed=0)
 
@@ -24,7 +24,7 @@ def test_nothing_changes_but_the_form_of_labels():
 
 
 def test_its_loss_is_cross_entropy_with_class_numbers():
-    from epic.packing import pack
+    from epic.graphs.convert import pack
 
     data = graphs(x="onehot")
     batch = Batch.from_data_list(data)

@@ -14,10 +14,10 @@ from torch_geometric.transforms import OneHotDegree
 
 from epic import InputError
 from epic.augment import DropEdge
-from epic.augment.method import Method
-from epic.packing import pack
+from epic.augment.base import Augmentation
+from epic.graphs.convert import pack
 from epic.train import backbone_for
-from tests.graphs import random_graph
+from tests.sample_graphs import random_graph
 
 KINDS = {
     "edge attributes": {},
@@ -50,7 +50,7 @@ def tensors(batch):
 def _first_step(method, originals, fit_options):
     """Fit, and compute a loss: where a method has to refuse at the latest."""
     method.fit(originals, **fit_options)
-    model = method.model(backbone_for(pack(originals), 3, width=8, layers=2))
+    model = method.wrap_model(backbone_for(pack(originals), 3, width=8, layers=2))
     method.loss(model, Batch.from_data_list(originals))
 
 
@@ -60,25 +60,25 @@ class SlowAtFirst(DropEdge):
     seconds = 1.0
     fresh = True
 
-    def make(self, graphs, picked, generator):
+    def augment_graphs(self, graphs, picked, generator):
         if self.fresh:
             time.sleep(self.seconds)
         self.fresh = False
-        return super().make(graphs, picked, generator)
+        return super().augment_graphs(graphs, picked, generator)
 
 
-class MethodTester:
+class AugmentationTester:
     """Subclass it, and say in ``method()`` how the method is made; ``refuses`` names kinds of graphs it cannot take."""
 
     refuses: tuple[str, ...] = ()
     fit_options: dict = {}
     mixes_features = False
 
-    def method(self) -> Method:
+    def method(self) -> Augmentation:
         """The method to test, made anew at each call: every subclass says which."""
         raise NotImplementedError
 
-    def fitted(self, originals) -> Method:
+    def fitted(self, originals) -> Augmentation:
         return self.method().fit(originals, **self.fit_options)
 
     @pytest.fixture
@@ -183,8 +183,8 @@ class MethodTester:
 
     def test_its_loss_trains_a_model(self, originals):
         method = self.fitted(originals)
-        sample = pack(method.plain(Batch.from_data_list(originals)))
-        model = method.model(backbone_for(sample, 3, width=8, layers=2))
+        sample = pack(method.eval_batch(Batch.from_data_list(originals)))
+        model = method.wrap_model(backbone_for(sample, 3, width=8, layers=2))
         optimizer = torch.optim.Adam(model.parameters())
         for epoch in range(2):
             method.begin_epoch(model, epoch)
@@ -196,7 +196,7 @@ class MethodTester:
             assert any(p.grad is not None and bool((p.grad != 0).any()) for p in model.parameters())
             optimizer.step()
         model.eval()
-        assert model(method.plain(Batch.from_data_list(originals))).shape == (len(originals), 3)
+        assert model(method.eval_batch(Batch.from_data_list(originals))).shape == (len(originals), 3)
 
     def test_settings_make_it_again(self):
         method = self.method()

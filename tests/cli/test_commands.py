@@ -15,7 +15,7 @@ from epic import LearnedCost
 from epic.augment import METHODS
 from epic.data import Shards, write_graphs
 from epic.data.lollipop import lollipop
-from epic.packing import pack
+from epic.graphs.convert import pack
 from tests.cli.test_demo import epic
 
 

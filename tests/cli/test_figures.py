@@ -5,8 +5,8 @@ import json
 import pytest
 from matplotlib.image import imread
 
-from epic.bench.plan import load_plan
-from epic.bench.store import Store
+from epic.compare.plan import load_plan
+from epic.compare.store import Store
 from tests.cli.test_demo import epic
 
 NAMES = ["edit_path", "curves", "correspondence", "lollipop_costs", "blur"]

@@ -4,7 +4,7 @@ import pytest
 
 from epic.data import write_graphs
 from epic.data.lollipop import lollipop
-from epic.packing import pack
+from epic.graphs.convert import pack
 from tests.cli.test_demo import epic
 from tests.view.test_page import data_of
 

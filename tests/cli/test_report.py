@@ -2,9 +2,9 @@
 
 import pytest
 
-from epic.bench.plan import load_plan
-from tests.bench.stores import fill, others
+from epic.compare.plan import load_plan
 from tests.cli.test_demo import epic
+from tests.compare.stores import fill, others
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from epic.bench.store import Store
+from epic.compare.store import Store
 from epic.data import lollipop, write_graphs
-from epic.packing import pack
+from epic.graphs.convert import pack
 from tests.cli.test_commands import small  # noqa: F401 (a fixture)
 from tests.cli.test_demo import epic
 

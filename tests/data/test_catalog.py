@@ -3,7 +3,7 @@ import pytest
 from epic import InputError
 from epic.data import catalog, load
 from epic.data.catalog import degree_features
-from epic.packing import pack
+from epic.graphs.convert import pack
 from tests.data.test_tudataset import write
 
 

@@ -6,8 +6,8 @@ from torch_geometric.loader import DataLoader
 
 from epic import EPIC, InputError, LearnedCost, UnitCost
 from epic.data import Dataset, load, lollipop, write_graphs
-from epic.packing import pack
-from tests.test_packing import same
+from epic.graphs.convert import pack
+from tests.graphs.test_convert import same
 
 
 def small() -> Dataset:

@@ -11,9 +11,9 @@ from torch_geometric.transforms import ToUndirected
 
 from epic import InputError
 from epic.data import load, read_graphs, read_pt, write_graphs
-from epic.packing import pack
-from tests.graphs import random_graph
-from tests.test_packing import same
+from epic.graphs.convert import pack
+from tests.graphs.test_convert import same
+from tests.sample_graphs import random_graph
 
 
 def some(**kind):

@@ -9,7 +9,7 @@ from epic.augment.offline import ShardMaker, check_shard, write_shards
 from epic.data import Shards, load, lollipop
 from epic.data.shards import begin, plan
 from epic.data.splits import split_of
-from epic.packing import pack
+from epic.graphs.convert import pack
 from epic.train import Training
 from epic.train import train as run_training
 

@@ -12,11 +12,11 @@ from epic import EPIC, InputError, UnitCost
 from epic.augment import DropEdge
 from epic.data import Dataset, load, stratified_split
 from epic.data.splits import Split
-from epic.packing import pack
+from epic.graphs.convert import pack
 from epic.train import Training, train
 from epic.train.loop import with_features
 from tests.augment.tester import SlowAtFirst
-from tests.graphs import random_graph
+from tests.sample_graphs import random_graph
 
 
 def lollipops(count=120):

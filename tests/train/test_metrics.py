@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 
 from epic import InputError
-from epic.losses import loss
+from epic.labels import loss
 from epic.train.metrics import roc_auc, score
 
 NAN = float("nan")

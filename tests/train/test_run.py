@@ -9,7 +9,7 @@ from epic import InputError, LearnedCost
 from epic.augment import EPIC
 from epic.data import load, write_graphs
 from epic.data.lollipop import lollipop
-from epic.packing import pack
+from epic.graphs.convert import pack
 from epic.train import backbone_for
 from epic.train.config import run_config
 from epic.train.loop import with_features

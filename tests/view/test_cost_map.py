@@ -5,7 +5,7 @@ import epic.view
 from epic import FeatureCost, InputError, UnitCost
 from epic.data import lollipop, lollipop_graph
 from epic.data.smiles import molecule
-from tests.graphs import random_graph
+from tests.sample_graphs import random_graph
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])

@@ -11,7 +11,7 @@ from epic import EPIC, FeatureCost, edit_path
 from epic.data import lollipop, lollipop_graph
 from epic.view.frames import frames
 from epic.view.names import Names, names_of
-from tests.graphs import random_graph
+from tests.sample_graphs import random_graph
 
 
 def alive(items, k):

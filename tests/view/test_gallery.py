@@ -4,7 +4,7 @@ import torch
 
 from epic import InputError, UnitCost
 from epic.data import Dataset, lollipop
-from epic.packing import pack
+from epic.graphs.convert import pack
 from epic.view.gallery import compared, exhibits, gallery_page
 from tests.view.test_page import EVIL, data_of
 

@@ -6,7 +6,7 @@ from torch_geometric.utils import to_networkx
 from epic import edit_path
 from epic.data import lollipop_graph
 from epic.view.layout import graph_layout, steps_between, stress, union_layout
-from tests.graphs import random_graph
+from tests.sample_graphs import random_graph
 
 
 def test_matched_nodes_share_a_place_and_all_are_on_the_page():

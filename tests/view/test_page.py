@@ -11,7 +11,7 @@ from epic import FeatureCost, InputError, edit_path
 from epic.data import lollipop_graph
 from epic.view.names import Names
 from epic.view.page import path_page
-from tests.graphs import random_graph
+from tests.sample_graphs import random_graph
 
 EVIL = "<script>alert(1)</script>"
 

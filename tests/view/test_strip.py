@@ -5,7 +5,7 @@ from matplotlib.colors import to_hex
 from epic import FeatureCost, InputError, edit_path
 from epic.data import lollipop_graph
 from epic.view.style import COLOURS, OUTLINE
-from tests.graphs import random_graph
+from tests.sample_graphs import random_graph
 
 
 def test_each_picture_shows_its_graph(tmp_path):

@@ -1,51 +1,51 @@
-"""Graph augmentation: EPIC, its rivals, and the controls, all with one face."""
+"""Graph augmentation: EPIC, its rivals, and the controls, all with one interface."""
 
-from __future__ import annotations
+from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.drop_edge import DropEdge
+from epic.augment.drop_node import DropNode
+from epic.augment.epic import EPIC
+from epic.augment.epic_feature import EPICFeature
+from epic.augment.epic_no_indicator import EPICNoIndicator
+from epic.augment.epic_unit import EPICUnit
+from epic.augment.flag import FLAG
+from epic.augment.g_mixup import GMixup
+from epic.augment.ged_mixup import GEDMixup
+from epic.augment.graph_crop import GraphCrop
+from epic.augment.graph_transplant import GraphTransplant
+from epic.augment.grea import GREA
+from epic.augment.if_mixup import IfMixup
+from epic.augment.manifold_mixup import ManifoldMixup
+from epic.augment.motif_swap import MotifSwap
+from epic.augment.node_sam import NodeSam
+from epic.augment.registry import METHODS, method_class
+from epic.augment.s_mixup import SMixup
+from epic.augment.subgraph import Subgraph
+from epic.augment.submix import SubMix
+from epic.augment.vanilla import Vanilla
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-from epic.errors import choose
-
-# Name on the command line (which is the file's) and class; in the order of the paper's tables.
-METHODS = {
-    "vanilla": "Vanilla",
-    "drop_edge": "DropEdge",
-    "drop_node": "DropNode",
-    "subgraph": "Subgraph",
-    "flag": "FLAG",
-    "submix": "SubMix",
-    "manifold_mixup": "ManifoldMixup",
-    "g_mixup": "GMixup",
-    "grea": "GREA",
-    "s_mixup": "SMixup",
-    "epic": "EPIC",
-    "epic_unit": "EPICUnit",
-    "epic_feature": "EPICFeature",
-    "epic_no_indicator": "EPICNoIndicator",
-    "ged_mixup": "GEDMixup",
-    "graph_crop": "GraphCrop",
-    "motif_swap": "MotifSwap",
-    "graph_transplant": "GraphTransplant",
-    "if_mixup": "IfMixup",
-    "node_sam": "NodeSam",
-}
-
-if TYPE_CHECKING:
-    from epic.augment.method import Method
-
-_HOME = {"About": "method", "Method": "method", **{c: n for n, c in METHODS.items()}}
-__all__ = sorted(_HOME)
-
-
-def method_class(name: str) -> type[Method]:
-    """The class of a method by its name on the command line."""
-    choose(name, METHODS, "method")
-    return getattr(importlib.import_module(f"epic.augment.{name}"), METHODS[name])
-
-
-def __getattr__(name: str) -> Any:
-    # One at a time: nobody should wait for twenty files to use one.
-    if name not in _HOME:
-        raise AttributeError(f"module 'epic.augment' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"epic.augment.{_HOME[name]}"), name)
+__all__ = [
+    "EPIC",
+    "FLAG",
+    "GREA",
+    "METHODS",
+    "Augmentation",
+    "DropEdge",
+    "DropNode",
+    "EPICFeature",
+    "EPICNoIndicator",
+    "EPICUnit",
+    "GEDMixup",
+    "GMixup",
+    "GraphCrop",
+    "GraphTransplant",
+    "IfMixup",
+    "ManifoldMixup",
+    "MethodInfo",
+    "MotifSwap",
+    "NodeSam",
+    "SMixup",
+    "SubMix",
+    "Subgraph",
+    "Vanilla",
+    "method_class",
+]

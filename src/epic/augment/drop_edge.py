@@ -5,20 +5,20 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method, need_share
-from epic.augment.structure import keep_edges, undirected
-from epic.pack import Pack
-from epic.randomness import Seed
+from epic.augment.base import Augmentation, MethodInfo, need_share
+from epic.graphs.packed import PackedGraphs
+from epic.graphs.subgraphs import keep_edges, undirected
+from epic.random import Seed
 
 
-class DropEdge(Method):
+class DropEdge(Augmentation):
     """Leave out each edge with probability ``p``, both directions together.
 
     Rong et al., DropEdge: Towards Deep Graph Convolutional Networks on Node Classification, ICLR 2020. By default every
     graph of a batch is thinned, anew at each step, as there.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Rong et al., DropEdge, ICLR 2020",
         changes="edges: some left out",
         needs="nothing",
@@ -42,7 +42,7 @@ class DropEdge(Method):
         super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
         self.p = need_share(p, "p")
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)
         edge, count = undirected(chosen)
         stays = torch.rand(count, generator=generator) >= self.p

@@ -8,17 +8,17 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch
 
-from epic.augment.method import About, Method, need_float, need_share
-from epic.augment.structure import keep_nodes, never_empty
+from epic.augment.base import Augmentation, MethodInfo, need_float, need_share
 from epic.errors import InputError, choose
-from epic.pack import Graphs, Pack, matrix
-from epic.packing import pack
-from epic.randomness import Seed
+from epic.graphs.convert import pack
+from epic.graphs.packed import Graphs, PackedGraphs, matrix
+from epic.graphs.subgraphs import keep_nodes, never_empty
+from epic.random import Seed
 
 MODES = ("delete", "zero")
 
 
-class DropNode(Method):
+class DropNode(Augmentation):
     """Leave out each node with probability ``p``.
 
     Feng et al., Graph Random Neural Networks for Semi-Supervised Learning on Graphs, NeurIPS 2020. There the feature
@@ -31,7 +31,7 @@ class DropNode(Method):
     scales by the mean share of rows seen in training; degree features that were set to zero are not computed anew.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Feng et al., Graph Random Neural Networks, NeurIPS 2020",
         changes="nodes: some left out with their edges (or features zeroed)",
         needs="nothing (float x for zeroing)",
@@ -58,7 +58,7 @@ class DropNode(Method):
         self.mode = choose(mode, MODES, "mode")
         self.follows_degrees = self.mode == "delete"
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)
         stays = (torch.rand(chosen.num_nodes, generator=generator) >= self.p).to(graphs.ptr.device)
         if self.mode == "delete":
@@ -67,15 +67,15 @@ class DropNode(Method):
         return replace(chosen, node={**chosen.node, "x": torch.where(stays[:, None], matrix(x), 0).view(x.shape)})
 
     @torch.no_grad()
-    def plain(self, batch: Graphs) -> Batch:
+    def eval_batch(self, batch: Graphs) -> Batch:
         if self.mode == "delete":
-            return super().plain(batch)
+            return super().eval_batch(batch)
         graphs = self._labelled(pack(batch), need=False)
         zeroed = self.p * self.ratio / (1.0 if self.replace else 1.0 + self.ratio)
         return self._finish(replace(graphs, node={**graphs.node, "x": _features(graphs) * (1 - zeroed)}), 0)
 
 
-def _features(graphs: Pack) -> Tensor:
+def _features(graphs: PackedGraphs) -> Tensor:
     """What can be set to zero and scaled, or an error."""
     if graphs.x is None:
         raise InputError('DropNode needs node features x for mode="zero": add some, or pass mode="delete"')

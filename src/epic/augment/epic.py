@@ -12,22 +12,22 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from epic.augment.degrees import DegreeFeatures
-from epic.augment.method import About, Method, need_bool
+from epic._io import read_tensors, write_tensors
+from epic.augment.base import Augmentation, MethodInfo, need_bool
 from epic.augment.pairs import PAIRS, draw_pairs
-from epic.cost.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
-from epic.cost.learned import LearnedCost
+from epic.costs.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
+from epic.costs.learned import LearnedCost
 from epic.errors import InputError, choose
-from epic.files import read_tensors, write_tensors
-from epic.pack import Pack, matrix
-from epic.path.edit_path import EditPath, edit_path
-from epic.path.halfway import halfway
-from epic.path.labels import mix
-from epic.path.orders import ORDERS
-from epic.randomness import Seed
+from epic.graphs.degrees import DegreeFeatures
+from epic.graphs.packed import PackedGraphs, matrix
+from epic.labels import mix
+from epic.paths.edit_path import EditPath, edit_path
+from epic.paths.interpolation import interpolate_pairs
+from epic.paths.orders import ORDERS
+from epic.random import Seed
 
 
-class EPIC(Method):
+class EPIC(Augmentation):
     """Add graphs from edit paths to every batch.
 
     >>> from epic.data import lollipop
@@ -45,7 +45,7 @@ class EPIC(Method):
     ``degree_features``: None looks whether ``x`` holds degrees, which are then computed anew after each edit.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Heo et al., EPIC: Graph Augmentation with Edit Path Interpolation via Learnable Cost, IJCAI 2024",
         changes="nodes, edges, features: a graph on the edit path of two",
         needs="fit: learns what edits cost",
@@ -83,7 +83,7 @@ class EPIC(Method):
             raise InputError("EPIC has no cost yet: call fit(train), or pass cost=UnitCost()")
         return self._cost
 
-    def prepare(self, graphs: Pack, **options: Any) -> None:
+    def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Learn costs, unless one that needs no learning was given; ``options`` go to :meth:`epic.LearnedCost.fit`."""
         cost = self._cost if self._cost_given and self._cost is not None else LearnedCost()
         if isinstance(cost, LearnedCost) and not cost.fitted:
@@ -92,7 +92,7 @@ class EPIC(Method):
             raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
         self._cost = cost
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack | None:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         """One graph from the path of each of ``len(picked)`` pairs, which are drawn so that few graphs are embedded."""
         source, target = draw_pairs(graphs.y, len(graphs), picked.numel(), self.pairs, generator)
         if source.numel() == 0:
@@ -104,7 +104,7 @@ class EPIC(Method):
         finish = None if self._degrees is None else self._degrees.refresh
         return edit_path(source, target, self.cost, order or self.order, seed, self.classes, finish)
 
-    def _between(self, graphs: Pack, i: Tensor, j: Tensor, generator: torch.Generator) -> Pack:
+    def _between(self, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator) -> PackedGraphs:
         """One graph from the path of each pair (numbers on the CPU), label included."""
         device = graphs.ptr.device
         source, target, used = i.numpy(), j.numpy(), np.zeros(len(graphs), dtype=bool)
@@ -113,13 +113,13 @@ class EPIC(Method):
         nodes = self.cost.nodes(graphs.select(torch.from_numpy(used.nonzero()[0]))).to(device)
         matches = self.cost.match(nodes, nodes, *map(torch.from_numpy, (where[source], where[target])))
         prices = self.cost.price(nodes, nodes, matches)
-        made, share = halfway(graphs, i.to(device), j.to(device), matches, prices, self.order, generator)
+        made, share = interpolate_pairs(graphs, i.to(device), j.to(device), matches, prices, self.order, generator)
         assert graphs.y is not None
         y = graphs.y
         one, other = (y.index_select(0, index.to(y.device)) for index in (i, j))
         return replace(made, y=mix(one, other, torch.from_numpy(share).to(y.device)))
 
-    def _marked(self, graphs: Pack, new: Tensor) -> Pack:
+    def _marked(self, graphs: PackedGraphs, new: Tensor) -> PackedGraphs:
         """Append the indicator feature, if wanted."""
         if not self.indicator:
             return graphs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from epic.augment.fixed_cost import FixedCost
-from epic.cost.feature import FeatureCost
+from epic.costs.feature import FeatureCost
 
 
 class EPICFeature(FixedCost):

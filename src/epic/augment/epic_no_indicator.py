@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from epic.augment.base import MethodInfo
 from epic.augment.epic import EPIC
-from epic.augment.method import About
-from epic.cost.base import Cost
-from epic.randomness import Seed
+from epic.costs.base import Cost
+from epic.random import Seed
 
 
 class EPICNoIndicator(EPIC):
     """EPIC that never appends the paper's "is augmented" feature, in comparisons where EPIC itself does."""
 
-    about = About(
+    about = MethodInfo(
         paper="control; Heo et al., EPIC, IJCAI 2024",
         changes="nodes, edges, features: a graph on the edit path of two",
         needs="fit: learns what edits cost",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from epic.augment.fixed_cost import FixedCost
-from epic.cost.unit import UnitCost
+from epic.costs.unit import UnitCost
 
 
 class EPICUnit(FixedCost):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from epic.augment.base import MethodInfo
 from epic.augment.epic import EPIC
-from epic.augment.method import About
-from epic.cost.base import Cost
-from epic.randomness import Seed
+from epic.costs.base import Cost
+from epic.random import Seed
 
 
 class FixedCost(EPIC):
@@ -15,7 +15,7 @@ class FixedCost(EPIC):
 
     fixed: ClassVar[type[Cost]]
 
-    about = About(
+    about = MethodInfo(
         paper="control; Heo et al., EPIC, IJCAI 2024, table of cost functions",
         changes="nodes, edges, features: a graph on the edit path of two",
         needs="nothing",

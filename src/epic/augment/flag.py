@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from epic.augment.method import About, Method
+from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.training import need_parts, put_seed, step_generator
 from epic.errors import InputError
-from epic.randomness import Seed
+from epic.random import Seed
 
 
-class FLAG(Method):
+class FLAG(Augmentation):
     """Train on node features moved against the model: ``passes`` times in a step, by ``step`` each time.
 
     Kong et al., Robust Optimization as Data Augmentation for Large-scale Graphs, CVPR 2022. A perturbation starts
@@ -30,7 +30,7 @@ class FLAG(Method):
     :meth:`loss` calls ``backward`` for all passes but the last by itself: clear gradients before it, not after.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Kong et al., Robust Optimization as Data Augmentation for Large-scale Graphs, CVPR 2022",
         changes="node features, against the gradient of the loss",
         needs="for integer features a model with encode, embed, head",
@@ -58,12 +58,12 @@ class FLAG(Method):
         self.step = float(step)
         self.passes = int(passes)
 
-    def draw(self, batch: Batch, generator: torch.Generator) -> None:
+    def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
         put_seed(batch, generator)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """The mean loss over the passes; ``backward`` on it adds the gradients of the last one."""
-        batch = self.ready(batch)
+        batch = self.ensure_augmented(batch)
         if batch.x is None:
             raise InputError("FLAG needs node features x to perturb, but the batch has none: add one-hot degrees")
         floats = batch.x.is_floating_point()

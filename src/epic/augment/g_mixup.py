@@ -9,15 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from epic.augment.base import Augmentation, MethodInfo, need_float, need_share
 from epic.augment.graphon import Graphons, graphons
-from epic.augment.method import About, Method, need_float, need_share
 from epic.errors import InputError
-from epic.pack import Pack, matrix
-from epic.path.labels import soft_labels
-from epic.randomness import Seed
+from epic.graphs.packed import PackedGraphs, matrix
+from epic.labels import soft_labels
+from epic.random import Seed
 
 
-class GMixup(Method):
+class GMixup(Augmentation):
     """Add graphs drawn from a mixture of two classes' graphons.
 
     Han et al., G-Mixup: Graph Data Augmentation for Graph Classification, ICML 2022. A class's graphon is the average
@@ -36,7 +36,7 @@ class GMixup(Method):
     nodes are sorted by edges in and out together, and each direction is drawn by itself.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Han et al., G-Mixup, ICML 2022",
         changes="everything: drawn from two classes' average graphs",
         needs="fit: counts the average graph of each class; float features",
@@ -71,7 +71,7 @@ class GMixup(Method):
             raise InputError("G-Mixup needs the graphons of the classes: call fit(train) first")
         return self._graphons
 
-    def prepare(self, graphs: Pack, **options: Any) -> None:
+    def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         super().prepare(graphs, **options)
         need_float(graphs, "G-Mixup", "averages features")
         assert graphs.y is not None
@@ -81,7 +81,7 @@ class GMixup(Method):
         known = (~y.isnan().all(1)).nonzero()[:, 0]  # graphs without any label are no class
         self._graphons = graphons(graphs.to("cpu").select(known), y[known], self.threshold)
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         found, count = self.graphons, picked.numel()
         kinds = len(found.y)
         one = torch.randint(kinds, (count,), generator=generator)

@@ -8,17 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method
+from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.pairs import PAIRS, draw_pairs
 from epic.errors import InputError, choose
-from epic.pack import Pack
-from epic.partners import chances
-from epic.path.edge_level import EdgePaths, edge_paths
-from epic.path.labels import mix
-from epic.randomness import Seed
+from epic.graphs.packed import PackedGraphs
+from epic.labels import mix
+from epic.paths.edge_level import EdgePaths, edge_paths
+from epic.random import Seed, uniform
 
 
-class GEDMixup(Method):
+class GEDMixup(Augmentation):
     """Graphs from edit paths of single nodes and edges, every operation at unit cost.
 
     A control in the manner of GED-Mixup (in the study "Is Graph Mixup Beneficial?", ICML 2026): EPIC without learning,
@@ -39,7 +38,7 @@ class GEDMixup(Method):
     kept. Features that are degrees, and absent ones, do not tell nodes apart: edges already count.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="control; GED-Mixup in Is Graph Mixup Beneficial?, ICML 2026",
         changes="nodes, edges, features: a graph on the edit path of two",
         needs="nothing",
@@ -67,7 +66,7 @@ class GEDMixup(Method):
         self.pairs = choose(pairs, PAIRS, "pairs")
         self.tries = int(tries)
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack | None:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         i, j = draw_pairs(graphs.y, len(graphs), picked.numel(), self.pairs, generator)
         if i.numel() == 0:
             return None
@@ -93,7 +92,7 @@ class GEDMixup(Method):
         whole = paths.connected(nothing, waiting) & paths.connected(~nothing, waiting)
         low, high = source == 0, length - (target == 0)  # never an empty graph, even where an end is one
         for _ in range(self.tries):
-            drawn, l = paths.order(generator), chances(length.size, generator).numpy()
+            drawn, l = paths.order(generator), uniform(length.size, generator).numpy()
             here = waiting[paths.pair]
             rank[here] = drawn[here]
             count = np.minimum(np.maximum(np.rint(l * length).astype(np.int64), low), high)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method, need_share
+from epic.augment.base import Augmentation, MethodInfo, need_share
 from epic.augment.pagerank import by_pagerank, need_restart
 from epic.augment.regions import Regions, keep_first
-from epic.pack import Pack
-from epic.randomness import Seed
+from epic.graphs.packed import PackedGraphs
+from epic.random import Seed
 
 
-class GraphCrop(Method):
+class GraphCrop(Augmentation):
     """Keep the ``share`` of the nodes that lie nearest to a random one by personalised PageRank.
 
     Wang et al., GraphCrop: Subgraph Cropping for Graph Classification, arXiv 2009.10564, 2020. A random walk from a
@@ -24,7 +24,7 @@ class GraphCrop(Method):
     one; the walk follows edges in both directions.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Wang et al., GraphCrop, arXiv 2020",
         changes="nodes: those near a random one are kept",
         needs="nothing",
@@ -50,6 +50,6 @@ class GraphCrop(Method):
         self.share = need_share(share, "share")
         self.restart = need_restart(restart)
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)
         return keep_first(chosen, by_pagerank(Regions.of(chosen, generator), self.restart), self.share)

@@ -8,21 +8,20 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from epic.augment.method import About, Method, need_share
+from epic.augment.base import Augmentation, MethodInfo, need_share
 from epic.augment.shares import another
-from epic.augment.structure import keep_nodes, never_empty, undirected
 from epic.augment.training import need_parts, put_seed, step_generator
 from epic.errors import InputError
-from epic.pack import Pack, join, offsets
-from epic.packing import pack
-from epic.partners import chances
-from epic.path.labels import mix
-from epic.randomness import Seed
+from epic.graphs.convert import pack
+from epic.graphs.packed import PackedGraphs, join, offsets
+from epic.graphs.subgraphs import keep_nodes, never_empty, undirected
+from epic.labels import mix
+from epic.random import Seed, uniform
 
 SALIENCY = "epic.saliency"
 
 
-class GraphTransplant(Method):
+class GraphTransplant(Augmentation):
     """Replace a random region of a graph by the most salient part of another, and join the cut edges.
 
     Park, Shim and Yang, Graph Transplant: Node Saliency-Guided Graph Mixup with Local Structure Preservation, AAAI
@@ -42,7 +41,7 @@ class GraphTransplant(Method):
     are kept: a join has those, and the direction, of the source's cut edge.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Park et al., Graph Transplant, AAAI 2022",
         changes="nodes, edges: a region replaced by a salient part of another graph",
         needs="the model in training, with encode, embed, head",
@@ -72,11 +71,11 @@ class GraphTransplant(Method):
         self.centres = need_share(centres, "centres")
         self.spread = need_share(spread, "spread")
 
-    def draw(self, batch: Batch, generator: torch.Generator) -> None:
+    def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
         put_seed(batch, generator)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        batch = self.ready(batch)
+        batch = self.ensure_augmented(batch)
         generator = step_generator(batch, "GraphTransplant")
         graphs = pack(batch, check=False)
         self._look(graphs)
@@ -95,13 +94,13 @@ class GraphTransplant(Method):
             (gradient,) = torch.autograd.grad(value, h)
         return gradient.norm(dim=1)
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack | None:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         """A graph from each picked one as target; None where saliency is not known, or there is no partner."""
         if SALIENCY not in graphs.node or len(graphs) < 2:
             return None
         count, device = picked.numel(), picked.device
         source, target = graphs.select(another(picked, len(graphs), generator)), graphs.select(picked)
-        rounds = 1 + (chances(count, generator) * self.hops).long().to(device)
+        rounds = 1 + (uniform(count, generator) * self.hops).long().to(device)
         chance = torch.rand(target.num_nodes, generator=generator).to(device)
         part = self._grown(source, source.node[SALIENCY], rounds, generator)
         rest = never_empty(target, ~self._grown(target, chance, rounds, generator), generator)
@@ -112,7 +111,7 @@ class GraphTransplant(Method):
             transplant(source, target, part, rest, generator), y=mix(target.y, source.y, come / (come + stay))
         )
 
-    def _grown(self, graphs: Pack, score: Tensor, rounds: Tensor, generator: torch.Generator) -> Tensor:
+    def _grown(self, graphs: PackedGraphs, score: Tensor, rounds: Tensor, generator: torch.Generator) -> Tensor:
         """The nodes of highest score, and what is reached from them in so many rounds."""
         centres = (self.centres * graphs.sizes.double() - 1e-9).ceil().clamp_min(1)  # 0.1 * 30 is more than 3
         inside = ranks(-score, graphs.graph_of_node, graphs.ptr) < centres[graphs.graph_of_node]
@@ -136,7 +135,7 @@ def ranks(value: Tensor, group: Tensor, ptr: Tensor) -> Tensor:
     return rank
 
 
-def weight(graphs: Pack, stays: Tensor) -> Tensor:
+def weight(graphs: PackedGraphs, stays: Tensor) -> Tensor:
     """The share of each graph's saliency that lies on marked nodes; of its nodes, where it has no saliency."""
     salient = graphs.node[SALIENCY].double().nan_to_num(0, 0, 0)
     owner = graphs.graph_of_node
@@ -146,7 +145,9 @@ def weight(graphs: Pack, stays: Tensor) -> Tensor:
     return zeros.index_add(0, owner, salient * stays) / zeros.index_add(0, owner, salient)
 
 
-def transplant(source: Pack, target: Pack, part: Tensor, rest: Tensor, generator: torch.Generator) -> Pack:
+def transplant(
+    source: PackedGraphs, target: PackedGraphs, part: Tensor, rest: Tensor, generator: torch.Generator
+) -> PackedGraphs:
     """Nodes ``part`` of each source, then nodes ``rest`` of its target, as one graph, with cut edges joined."""
     count, device = len(source), part.device
     one, two = keep_nodes(source, part), keep_nodes(target, rest)
@@ -177,7 +178,7 @@ def transplant(source: Pack, target: Pack, part: Tensor, rest: Tensor, generator
     bridges = torch.where(part[ends_kept], at_part[ends_kept], to[edge[kept]])
     owner = torch.cat([both.graph_of_node[both.edge_index[0]] // 2, source.graph_of_node[ends_kept[0]]])
     order = owner.argsort(stable=True)
-    return Pack(
+    return PackedGraphs(
         both.ptr[::2],
         offsets(torch.bincount(owner, minlength=count)),
         torch.cat([both.edge_index, bridges], 1)[:, order],
@@ -186,7 +187,7 @@ def transplant(source: Pack, target: Pack, part: Tensor, rest: Tensor, generator
     )
 
 
-def _cut(graphs: Pack, inside: Tensor, edge: Tensor) -> tuple[Tensor, Tensor]:
+def _cut(graphs: PackedGraphs, inside: Tensor, edge: Tensor) -> tuple[Tensor, Tensor]:
     """The undirected ones of edges numbered ``edge`` that cross a border, each once: numbers, and ends inside."""
     across = (inside[graphs.edge_index[0]] != inside[graphs.edge_index[1]]).nonzero()[:, 0]
     across = across[_first(edge[across])]
@@ -202,5 +203,5 @@ def _first(key: Tensor) -> Tensor:
     return order[new]
 
 
-def _without_saliency(graphs: Pack) -> dict[str, Tensor]:
+def _without_saliency(graphs: PackedGraphs) -> dict[str, Tensor]:
     return {k: v for k, v in graphs.node.items() if k != SALIENCY}

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from epic.errors import InputError
-from epic.pack import Pack, matrix, offsets
-from epic.path.labels import mix
+from epic.graphs.packed import PackedGraphs, matrix, offsets
+from epic.labels import mix
 
 AREA = 1 << 22
 """Possible edges to draw at a time, so that large graphons do not take gigabytes."""
@@ -32,7 +32,7 @@ class Graphons:
     edge_attr: Tensor | None
     y: Tensor
 
-    def draw(self, one: Tensor, two: Tensor, share: Tensor, generator: torch.Generator) -> Pack:
+    def draw(self, one: Tensor, two: Tensor, share: Tensor, generator: torch.Generator) -> PackedGraphs:
         """A graph from ``share`` of the classes ``one`` and the rest of ``two``, for each entry."""
         count, size = one.numel(), self.size
         hits = []
@@ -61,7 +61,7 @@ class Graphons:
             edge["edge_attr"] = torch.lerp(
                 self.edge_attr[two[graph], at], self.edge_attr[one[graph], at], share[graph, None]
             )
-        return Pack(
+        return PackedGraphs(
             offsets(alive.sum(1)),
             offsets(torch.bincount(graph, minlength=count)),
             torch.stack([place[graph * size + u], place[graph * size + v]]),
@@ -71,7 +71,7 @@ class Graphons:
         )
 
 
-def graphons(graphs: Pack, y: Tensor, threshold: float) -> Graphons:
+def graphons(graphs: PackedGraphs, y: Tensor, threshold: float) -> Graphons:
     """The average graph of each distinct row of ``y``."""
     rows, group = torch.nan_to_num(y, nan=-torch.inf).unique(dim=0, return_inverse=True)  # NaN equals NaN here
     kinds = len(rows)
@@ -109,7 +109,7 @@ def graphons(graphs: Pack, y: Tensor, threshold: float) -> Graphons:
     )
 
 
-def by_degree(graphs: Pack) -> Tensor:
+def by_degree(graphs: PackedGraphs) -> Tensor:
     """Place of each node in its graph, by falling degree; equal ones stay in their order."""
     order = torch.argsort(graphs.degree(0) + graphs.degree(1), descending=True, stable=True)
     order = order[torch.argsort(graphs.graph_of_node[order], stable=True)]
@@ -119,7 +119,7 @@ def by_degree(graphs: Pack) -> Tensor:
 
 
 def usvt(mean: Tensor, threshold: float) -> Tensor:
-    """Universal singular value thresholding (Chatterjee 2015) of ``[..., n, n]``, clipped to chances.
+    """Universal singular value thresholding (Chatterjee 2015) of ``[..., n, n]``, clipped to uniform.
 
     The largest singular value stays however small it is.
     """
@@ -129,7 +129,7 @@ def usvt(mean: Tensor, threshold: float) -> Tensor:
     return ((left * (value * stays)[..., None, :]) @ right).clamp(0, 1)
 
 
-def _single(graphs: Pack, rank: Tensor, size: int) -> Tensor:
+def _single(graphs: PackedGraphs, rank: Tensor, size: int) -> Tensor:
     """One edge for each ordered pair of nodes that stay, sorted by place, without self-loops."""
     u, v = graphs.edge_index
     kept = ((rank[u] < size) & (rank[v] < size) & (u != v)).nonzero()[:, 0]

@@ -9,16 +9,16 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from epic.augment.method import About, Method, need_share
+from epic.augment.base import Augmentation, MethodInfo, need_share
 from epic.augment.training import need_parts
 from epic.errors import InputError
-from epic.layers import BACKBONES, Columns, Encoder, Layer, gcn_scale
-from epic.messages import Routes
-from epic.pack import Pack
-from epic.randomness import Seed, derived
+from epic.graphs.packed import PackedGraphs
+from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, gcn_scale
+from epic.nn.messages import SortedEdges
+from epic.random import Seed, derived
 
 
-class GREA(Method):
+class GREA(Augmentation):
     """Learn which nodes matter, and predict the same label from them among the other nodes of any graph of the batch.
 
     Liu et al., Graph Rationalization with Environment-based Augmentations, KDD 2022. A small GNN, the separator, gives
@@ -34,7 +34,7 @@ class GREA(Method):
     attributes are kept; both networks use them.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Liu et al., Graph Rationalization with Environment-based Augmentations, KDD 2022",
         changes="vectors of whole graphs: rationale of one, environment of another",
         needs="fit: looks at the features; a model with nodes, pool, head",
@@ -65,17 +65,17 @@ class GREA(Method):
         self.separator_epochs = int(separator_epochs)
         self.predictor_epochs = int(predictor_epochs)
         self.separator_layers = int(separator_layers)
-        self._columns: tuple[Columns, Columns | None] | None = None
+        self._columns: tuple[FeatureSchema, FeatureSchema | None] | None = None
 
-    def prepare(self, graphs: Pack, **options: Any) -> None:
+    def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Note what features there are: the separator reads them."""
         super().prepare(graphs, **options)
         if graphs.x is None:
             raise InputError("GREA needs node features x, but the graphs have none: give them one-hot degrees")
-        edges = None if graphs.edge_attr is None else Columns.of(graphs.edge_attr, "edge_attr")
-        self._columns = Columns.of(graphs.x, "x"), edges
+        edges = None if graphs.edge_attr is None else FeatureSchema.of(graphs.edge_attr, "edge_attr")
+        self._columns = FeatureSchema.of(graphs.x, "x"), edges
 
-    def model(self, model: nn.Module) -> nn.Module:
+    def wrap_model(self, model: nn.Module) -> nn.Module:
         """The backbone with a separator; its first weights are a function of the method's seed."""
         need_parts(model, ("nodes", "pool", "head"), "GREA")
         if self._columns is None:
@@ -101,7 +101,7 @@ class GREA(Method):
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         model = _rationale(model)
-        batch = self.ready(batch)
+        batch = self.ensure_augmented(batch)
         r, e, gate = model.split(batch)
         pairs = (r[:, None] + e[None]).flatten(0, 1)
         alone = self.criterion(model.head(r), batch.y)
@@ -140,7 +140,7 @@ class Rationale(nn.Module):
 class Separator(nn.Module):
     """A gate between 0 and 1 for each node, from a GNN with an encoder of its own."""
 
-    def __init__(self, nodes: Columns, edges: Columns | None, conv: str, width: int, layers: int) -> None:
+    def __init__(self, nodes: FeatureSchema, edges: FeatureSchema | None, conv: str, width: int, layers: int) -> None:
         super().__init__()
         self.conv = conv
         self.first = Encoder(nodes, width)
@@ -154,7 +154,7 @@ class Separator(nn.Module):
         h = self.first(batch.x, "x")
         weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
-        routes = Routes(batch.edge_index, h.shape[0])
+        routes = SortedEdges(batch.edge_index, h.shape[0])
         scale = gcn_scale(routes, weight, h) if self.conv == "gcn" else None
         for layer in self.layers:
             h = F.relu(layer(h, routes, attr, weight, scale))
@@ -164,6 +164,6 @@ class Separator(nn.Module):
 def _rationale(model: nn.Module) -> Rationale:
     if not isinstance(model, Rationale):
         raise InputError(
-            f"GREA needs the module that GREA.model(backbone) gives, but has a {type(model).__name__}: train that one"
+            f"GREA needs the module that wrap_model(backbone) gives, but has a {type(model).__name__}: train that one"
         )
     return model

@@ -7,14 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method, need_float
+from epic.augment.base import Augmentation, MethodInfo, need_float
 from epic.augment.shares import another, beta, need_positive
-from epic.pack import Pack, matrix, offsets
-from epic.path.labels import mix
-from epic.randomness import Seed
+from epic.graphs.packed import PackedGraphs, matrix, offsets
+from epic.labels import mix
+from epic.random import Seed
 
 
-class IfMixup(Method):
+class IfMixup(Augmentation):
     """Average the adjacency and the features of two graphs, the smaller padded with empty nodes.
 
     Guo and Mao, Interpolating Graph Pair to Regularize Graph Classification, AAAI 2023. Node k of the one lies on node
@@ -29,7 +29,7 @@ class IfMixup(Method):
     nothing special.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Guo and Mao, ifMixup, AAAI 2023",
         changes="everything: weighted edges and features of two graphs averaged",
         needs="float features",
@@ -54,11 +54,11 @@ class IfMixup(Method):
         super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
         self.alpha = need_positive(alpha, "alpha")
 
-    def prepare(self, graphs: Pack, **options: Any) -> None:
+    def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         super().prepare(graphs, **options)
         need_float(graphs, "ifMixup", "averages features")
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack | None:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         need_float(graphs, "ifMixup", "averages features")
         if len(graphs) < 2:
             return None
@@ -67,7 +67,7 @@ class IfMixup(Method):
         return overlay(graphs, picked, other, share)
 
 
-def overlay(graphs: Pack, one: Tensor, two: Tensor, share: Tensor) -> Pack:
+def overlay(graphs: PackedGraphs, one: Tensor, two: Tensor, share: Tensor) -> PackedGraphs:
     """``share`` of the graphs ``one`` and the rest of ``two``, node on node in their order."""
     assert graphs.y is not None
     sides = graphs.select(torch.cat([one, two]))
@@ -100,4 +100,4 @@ def overlay(graphs: Pack, one: Tensor, two: Tensor, share: Tensor) -> Pack:
     pairs = pairs[there]
     ends = torch.stack([pairs // total, pairs % total])
     edge_ptr = torch.searchsorted(ends[0].contiguous(), ptr)
-    return Pack(ptr, edge_ptr, ends, node, edge, mix(graphs.y[one], graphs.y[two], 1 - share))
+    return PackedGraphs(ptr, edge_ptr, ends, node, edge, mix(graphs.y[one], graphs.y[two], 1 - share))

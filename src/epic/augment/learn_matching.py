@@ -10,13 +10,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from epic.augment.matching import MatchingNetwork
-from epic.checkpoint import Checkpoint
-from epic.cost.triplets import Triplets
+from epic._checkpoint import Checkpoint
+from epic.costs.triplets import Triplets
 from epic.errors import InputError
-from epic.layers import Columns
-from epic.pack import Pack
-from epic.randomness import derived
+from epic.graphs.packed import PackedGraphs
+from epic.nn.layers import FeatureSchema
+from epic.nn.matching_network import MatchingNetwork
+from epic.random import derived
 
 STEP = 1 << 14
 """Nodes to compute gradients through at a time: some 100 MB a layer."""
@@ -48,15 +48,19 @@ class Matching:
 
 
 def train_matching(
-    graphs: Pack, width: int, layers: int, seed: int, options: Matching
+    graphs: PackedGraphs, width: int, layers: int, seed: int, options: Matching
 ) -> tuple[MatchingNetwork, list[dict[str, float]]]:
     """A network under which graphs of one class are nearer than those of two, and the history of its training.
 
     ``ordered`` is the share of held out triplets (of the training triplets, where none are) in the right order.
     """
     assert graphs.y is not None
-    nodes = Columns("degree", (int(graphs.degree().max()) + 1,)) if graphs.x is None else Columns.of(graphs.x, "x")
-    edges = None if graphs.edge_attr is None else Columns.of(graphs.edge_attr, "edge_attr")
+    nodes = (
+        FeatureSchema("degree", (int(graphs.degree().max()) + 1,))
+        if graphs.x is None
+        else FeatureSchema.of(graphs.x, "x")
+    )
+    edges = None if graphs.edge_attr is None else FeatureSchema.of(graphs.edge_attr, "edge_attr")
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         network = MatchingNetwork(nodes, edges, width, layers).to(graphs.ptr.device)
@@ -102,7 +106,7 @@ def train_matching(
 
 
 @torch.no_grad()
-def _settle(network: MatchingNetwork, graphs: Pack, *triplets: Tensor) -> None:
+def _settle(network: MatchingNetwork, graphs: PackedGraphs, *triplets: Tensor) -> None:
     """Set the averages that BatchNorm uses in evaluation to those of the weights as they are.
 
     Where steps are few, the running ones are still those of the beginning, and distances come out far too small.
@@ -120,7 +124,7 @@ def _settle(network: MatchingNetwork, graphs: Pack, *triplets: Tensor) -> None:
     network.eval()
 
 
-def _gaps(network: MatchingNetwork, graphs: Pack, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+def _gaps(network: MatchingNetwork, graphs: PackedGraphs, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
     """Distance to the positive less distance to the negative."""
     to = graphs.ptr.device
     one, two = torch.cat([anchor, anchor]).to(to), torch.cat([positive, negative]).to(to)
@@ -128,7 +132,7 @@ def _gaps(network: MatchingNetwork, graphs: Pack, anchor: Tensor, positive: Tens
     return near - far
 
 
-def _parts(graphs: Pack, *triplets: Tensor) -> Iterator[tuple[Tensor, ...]]:
+def _parts(graphs: PackedGraphs, *triplets: Tensor) -> Iterator[tuple[Tensor, ...]]:
     """Triplets in parts of about ``STEP`` nodes."""
     size = graphs.sizes.cpu()
     a, p, n = (size[t] for t in triplets)
@@ -137,7 +141,7 @@ def _parts(graphs: Pack, *triplets: Tensor) -> Iterator[tuple[Tensor, ...]]:
         yield tuple(t[part == at] for t in triplets)
 
 
-def _watched(graphs: Pack, held: float, seed: int) -> tuple[Pack, tuple[Tensor, ...] | None]:
+def _watched(graphs: PackedGraphs, held: float, seed: int) -> tuple[PackedGraphs, tuple[Tensor, ...] | None]:
     """Graphs to learn from, and fixed triplets of the others, where both have two classes."""
     assert graphs.y is not None
     shuffled = torch.randperm(len(graphs), generator=derived(seed, "held out"))

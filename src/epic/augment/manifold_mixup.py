@@ -6,14 +6,14 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from epic.augment.method import About, Method
+from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.shares import beta, need_positive
 from epic.augment.training import need_parts
 from epic.errors import InputError
-from epic.randomness import Seed
+from epic.random import Seed
 
 
-class ManifoldMixup(Method):
+class ManifoldMixup(Augmentation):
     """Mix the pooled vectors of graphs before the head, and their losses in the same proportion.
 
     Wang et al., Mixup for Node and Graph Classification, The Web Conference 2021 (after Verma et al., ICML 2019). Each
@@ -24,7 +24,7 @@ class ManifoldMixup(Method):
     it uses what either graph has. ``alpha`` = 1, a uniform share, is our choice of default.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Wang et al., Mixup for Node and Graph Classification, WWW 2021",
         changes="vectors of whole graphs",
         needs="a model with embed, head",
@@ -41,14 +41,14 @@ class ManifoldMixup(Method):
         super().__init__(0.0, False, seed, classes=classes, degree_features=False, task=task)
         self.alpha = need_positive(alpha, "alpha")
 
-    def draw(self, batch: Batch, generator: torch.Generator) -> None:
+    def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
         batch.mixup_share = beta(1, self.alpha, self.alpha, generator)[0].float().to(batch.y.device)
         batch.mixup_partner = torch.randperm(batch.num_graphs, generator=generator).to(batch.y.device)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """``l * loss(output, y) + (1 - l) * loss(output, y of partners)``, of outputs on mixed vectors."""
         parts = need_parts(model, ("embed", "head"), "ManifoldMixup")
-        batch = self.ready(batch)
+        batch = self.ensure_augmented(batch)
         if "mixup_partner" not in batch:
             raise InputError("the batch has no partners to mix with: call ManifoldMixup()(batch) on it first")
         share, partner = batch.mixup_share, batch.mixup_partner

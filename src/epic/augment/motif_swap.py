@@ -9,19 +9,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method, need_bool, need_share
+from epic.augment.base import Augmentation, MethodInfo, need_bool, need_share
 from epic.augment.reliability import Descriptors, Given, Logistic, Reliability, hold_out
 from epic.errors import InputError
-from epic.pack import Pack, join, matrix, offsets, ranges
-from epic.partners import chances
-from epic.path.labels import soft_labels
-from epic.randomness import Seed, derived
+from epic.graphs.packed import PackedGraphs, join, matrix, offsets, ranges
+from epic.labels import soft_labels
+from epic.random import Seed, derived, uniform
 
 AREA = 1 << 22
 """Pairs of neighbours of a node that are looked at in one go, over all nodes."""
 
 
-class MotifSwap(Method):
+class MotifSwap(Augmentation):
     """Rewire a ``share`` of the edges along open triads, and keep the graph if its label is still reliable.
 
     Zhou, Shen, Yu, Chen, Xuan, M-Evolve: Structural-Mapping-Based Data Augmentation for Graph Classification, IEEE
@@ -44,7 +43,7 @@ class MotifSwap(Method):
     edge keeps its own. Self-loops stay.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Zhou et al., M-Evolve, IEEE TNSE 2020",
         changes="edges: open triads rewired",
         needs="fit: a small classifier for its label filter",
@@ -75,7 +74,7 @@ class MotifSwap(Method):
         self.tries = int(tries)
         self._reliable: Reliability | None = None
 
-    def prepare(self, graphs: Pack, classifier: Callable | None = None, **options: Any) -> None:
+    def prepare(self, graphs: PackedGraphs, classifier: Callable | None = None, **options: Any) -> None:
         """Make the filter; ``classifier`` is a trained model of your own."""
         super().prepare(graphs, **options)
         if not self.label_filter:
@@ -95,7 +94,7 @@ class MotifSwap(Method):
         model = Logistic.fit(describe, graphs.select(learn), label[learn], classes)
         self._reliable = Reliability.of(model, graphs.select(judge), label[judge], classes)
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)
         if not self.label_filter:
             return swap(chosen, self.share, generator)
@@ -117,7 +116,7 @@ class MotifSwap(Method):
         made = join([*parts, chosen.select(waiting)])
         return made.select(torch.cat([*order, waiting]).argsort())
 
-    def origin(self, graphs: Pack, picked: Tensor, generator: torch.Generator, made: Pack) -> Tensor:
+    def origin(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator, made: PackedGraphs) -> Tensor:
         return torch.eye(len(graphs), device=picked.device)[picked]
 
     def _class_of(self, y: Tensor) -> Tensor:
@@ -133,7 +132,7 @@ class MotifSwap(Method):
         )
 
 
-def swap(graphs: Pack, share: float, generator: torch.Generator) -> Pack:
+def swap(graphs: PackedGraphs, share: float, generator: torch.Generator) -> PackedGraphs:
     """The graphs with edges rewired along open triads; see :class:`MotifSwap`."""
     if graphs.edge_index.shape[1] == 0 or share == 0:
         return graphs
@@ -145,7 +144,7 @@ def swap(graphs: Pack, share: float, generator: torch.Generator) -> Pack:
     return join([replace(p, edge_index=_swapped(p, share, generator)) for p in parts])
 
 
-def _swapped(graphs: Pack, share: float, generator: torch.Generator) -> Tensor:
+def _swapped(graphs: PackedGraphs, share: float, generator: torch.Generator) -> Tensor:
     nodes, device = graphs.num_nodes, graphs.ptr.device
     low, high = graphs.edge_index.min(0).values, graphs.edge_index.max(0).values
     names, edge_of_arc = (low * nodes + high).unique(return_inverse=True)
@@ -214,8 +213,8 @@ def _gumbel(count: int, generator: torch.Generator) -> Tensor:
     """Noise that makes the largest of ``log weight + noise`` a draw by weight, and the k largest one without
     replacement.
     """
-    return -(-(chances(count, generator).clamp_min(1e-300)).log()).log()
+    return -(-(uniform(count, generator).clamp_min(1e-300)).log()).log()
 
 
-def _per_graph(graphs: Pack, value: Tensor) -> Tensor:
+def _per_graph(graphs: PackedGraphs, value: Tensor) -> Tensor:
     return value.new_zeros(len(graphs)).index_add_(0, graphs.graph_of_node, value)

@@ -8,17 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method, need_bool
+from epic.augment.base import Augmentation, MethodInfo, need_bool
 from epic.errors import InputError
-from epic.pack import Pack
-from epic.partners import chances
-from epic.ragged import counts, offsets, owners
-from epic.randomness import Seed
+from epic.graphs.packed import PackedGraphs
+from epic.graphs.ragged import counts, offsets, owners
+from epic.random import Seed, uniform
 
 SECOND, BOTH = 1, 2
 
 
-class NodeSam(Method):
+class NodeSam(Augmentation):
     """Split a random node into two neighbours, and merge the ends of a random edge: as many nodes as before.
 
     Yoo, Shim and Kang, Model-Agnostic Augmentation for Accurate Graph Classification, WWW 2022. Each edge of the split
@@ -34,7 +33,7 @@ class NodeSam(Method):
     ways. It is never the edge to be merged, as that would undo the split; graphs without edges stay the same.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Yoo et al., Model-Agnostic Augmentation for Accurate Graph Classification, WWW 2022",
         changes="nodes, edges: one node split, two neighbours merged",
         needs="nothing",
@@ -62,7 +61,7 @@ class NodeSam(Method):
         self.rounds = int(rounds)
         self.adjust = need_bool(adjust, "adjust")
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)
         for _ in range(self.rounds):
             chosen = split_and_merge(chosen, draw_change(chosen, self.adjust, generator))
@@ -86,15 +85,15 @@ class Change:
     flip: np.ndarray
 
 
-def draw_change(graphs: Pack, adjust: bool, generator: torch.Generator) -> Change:
+def draw_change(graphs: PackedGraphs, adjust: bool, generator: torch.Generator) -> Change:
     """A random change of each graph."""
     ptr, edge_ptr, (source, target) = _arrays(graphs)
     owner = owners(edge_ptr)
     proper = source != target
     able = np.flatnonzero(counts(proper, edge_ptr))
     size = len(graphs)
-    draws = [chances(size, generator).numpy() for _ in range(4)]
-    side = np.where(chances(int(ptr[-1]), generator).numpy() < 0.5, SECOND, 0)
+    draws = [uniform(size, generator).numpy() for _ in range(4)]
+    side = np.where(uniform(int(ptr[-1]), generator).numpy() < 0.5, SECOND, 0)
     split = ptr[:-1] + (draws[0] * np.diff(ptr)).astype(np.int64)
     merge = _one_of(proper, edge_ptr, draws[1])
     at_split = proper & ((source == split[owner]) | (target == split[owner]))
@@ -111,14 +110,14 @@ def draw_change(graphs: Pack, adjust: bool, generator: torch.Generator) -> Chang
         shared = counts(near(source[merge]) & near(target[merge]), ptr) if source.size else np.zeros(size, np.int64)
         around = np.flatnonzero(near(split))
         graph = np.searchsorted(ptr, around, side="right") - 1
-        mixed = np.lexsort((chances(around.size, generator).numpy(), graph))
+        mixed = np.lexsort((uniform(around.size, generator).numpy(), graph))
         place = np.arange(around.size) - offsets(np.bincount(graph, minlength=size))[graph[mixed]]
         side[around[mixed[place < shared[graph[mixed]]]]] = BOTH
     like = np.where(like < 0, merge, like)
     return Change(able, split[able], side, like[able], merge[able], draws[3][able] < 0.5)
 
 
-def split_and_merge(graphs: Pack, change: Change) -> Pack:
+def split_and_merge(graphs: PackedGraphs, change: Change) -> PackedGraphs:
     """Graphs after the change, each as large as before."""
     ptr, edge_ptr, (source, target) = _arrays(graphs)
     n, owner = int(ptr[-1]), owners(edge_ptr)
@@ -179,7 +178,7 @@ def split_and_merge(graphs: Pack, change: Change) -> Pack:
     )
 
 
-def _arrays(graphs: Pack) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _arrays(graphs: PackedGraphs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return graphs.ptr.cpu().numpy(), graphs.edge_ptr.cpu().numpy(), graphs.edge_index.cpu().numpy()
 
 

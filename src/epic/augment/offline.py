@@ -8,21 +8,21 @@ from pathlib import Path
 
 import torch
 
-from epic.augment.method import CHUNK, Method
+from epic._io import write_bytes
+from epic.augment.base import CHUNK, Augmentation
 from epic.data.files import graph_bytes
 from epic.data.shards import plan
 from epic.errors import InputError
-from epic.files import write_bytes
-from epic.pack import Pack, join
-from epic.scale import execute
+from epic.graphs.packed import PackedGraphs, join
+from epic.parallel import execute
 
 
 @dataclass(frozen=True)
 class ShardMaker:
     """Makes the contents of a shard from its number: a pure function, wherever it runs."""
 
-    method: Method
-    graphs: Pack
+    method: Augmentation
+    graphs: PackedGraphs
     seed: int
     count: int
     shard: int

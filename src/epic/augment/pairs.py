@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from epic.errors import choose
-from epic.pack import matrix
-from epic.partners import Partners, chances
+from epic.graphs.packed import matrix
+from epic.random import GroupSampler, uniform
 
 PAIRS = ("random", "different", "same")
 
@@ -30,15 +30,15 @@ def draw_pairs(
     if pairs == "random" or y is None:
         numbers, size = pool.numpy(), pool.numel()
         one = np.arange(count) % size
-        other = (one + 1 + (chances(count, generator).numpy() * (size - 1)).astype(np.int64)) % size
+        other = (one + 1 + (uniform(count, generator).numpy() * (size - 1)).astype(np.int64)) % size
         return torch.from_numpy(numbers[one]), torch.from_numpy(numbers[other])
     group = _groups(y).cpu()
     for among in (pool, shuffled):
-        partners = Partners(group[among])
+        partners = GroupSampler(group[among])
         able = (partners.has_other if pairs == "different" else partners.has_same).nonzero()[:, 0]
         if able.numel():
             source = able[torch.arange(count) % able.numel()]
-            chance = chances(count, generator)
+            chance = uniform(count, generator)
             target = partners.other(source, chance) if pairs == "different" else partners.same(source, chance)
             return among[source], among[target]
     return shuffled[:0], shuffled[:0]

@@ -14,10 +14,10 @@ import torch
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from epic.augment.structure import keep_nodes
-from epic.pack import Pack
-from epic.partners import chances
-from epic.ragged import owners, ranges
+from epic.graphs.packed import PackedGraphs
+from epic.graphs.ragged import owners, ranges
+from epic.graphs.subgraphs import keep_nodes
+from epic.random import uniform
 
 LONG = 10.0
 """Longer than most ways within a component; anything gives the same result."""
@@ -39,7 +39,7 @@ class Regions:
     chance: np.ndarray
 
     @staticmethod
-    def of(graphs: Pack, generator: torch.Generator) -> Regions:
+    def of(graphs: PackedGraphs, generator: torch.Generator) -> Regions:
         n = graphs.num_nodes
         source, target = graphs.edge_index.cpu().numpy()
         ends = np.concatenate([source, target]), np.concatenate([target, source])
@@ -47,7 +47,7 @@ class Regions:
         neighbours.sum_duplicates()
         neighbours.data[:] = 1.0
         count, component = connected_components(neighbours, directed=False)
-        chance = chances(n, generator).numpy()
+        chance = uniform(n, generator).numpy()
         by_chance = np.argsort(chance)
         root = np.empty(count, dtype=np.int64)
         root[component[by_chance[::-1]]] = by_chance[::-1]  # the last one written is the smallest
@@ -76,7 +76,7 @@ class Regions:
         return np.lexsort((self.chance, *score[::-1], turn, owners(self.ptr)))
 
 
-def keep_first(graphs: Pack, order: np.ndarray, share: float) -> Pack:
+def keep_first(graphs: PackedGraphs, order: np.ndarray, share: float) -> PackedGraphs:
     """The subgraphs induced by the first ``share`` of each graph's nodes, rounded up, and one node at least."""
     ptr = graphs.ptr.cpu().numpy()
     size = np.diff(ptr)

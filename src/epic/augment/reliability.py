@@ -9,14 +9,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from epic.cost.unit import row_codes
-from epic.pack import Pack, matrix
+from epic.costs.unit import row_codes
+from epic.graphs.packed import PackedGraphs, matrix
 
 BUCKETS = 64
 DEGREES = 10
 HELD_OUT = 0.2
 
-Classifier = Callable[[Pack], Tensor]
+Classifier = Callable[[PackedGraphs], Tensor]
 """Graphs to probabilities ``[B, K]``."""
 
 
@@ -31,7 +31,7 @@ class Reliability:
     threshold: float
 
     @staticmethod
-    def of(classifier: Classifier, graphs: Pack, label: Tensor, classes: int) -> Reliability:
+    def of(classifier: Classifier, graphs: PackedGraphs, label: Tensor, classes: int) -> Reliability:
         """Prototypes and threshold from graphs that the classifier was not trained on."""
         chance = classifier(graphs)
         hot = F.one_hot(label, classes).to(chance.dtype)
@@ -43,7 +43,7 @@ class Reliability:
         value = (chance * prototypes[label]).sum(1)
         return Reliability(classifier, prototypes, best_threshold(value, chance.argmax(1) == label))
 
-    def __call__(self, graphs: Pack, label: Tensor) -> Tensor:
+    def __call__(self, graphs: PackedGraphs, label: Tensor) -> Tensor:
         """Which graphs may keep their label; those without one (-1) may."""
         chance = self.classifier(graphs)
         value = (chance * self.prototypes.to(chance.device)[label.clamp_min(0)]).sum(1)
@@ -88,13 +88,13 @@ class Descriptors:
     labels: bool
 
     @staticmethod
-    def of(graphs: Pack, use_x: bool = True) -> Descriptors:
+    def of(graphs: PackedGraphs, use_x: bool = True) -> Descriptors:
         if graphs.x is None or not use_x:
             return Descriptors("none", False)
         few = row_codes(graphs.x).unique().numel() <= BUCKETS
         return Descriptors("float", few) if graphs.x.is_floating_point() else Descriptors("int", True)
 
-    def __call__(self, graphs: Pack) -> Tensor:
+    def __call__(self, graphs: PackedGraphs) -> Tensor:
         size, owner = graphs.sizes.clamp_min(1)[:, None], graphs.graph_of_node
         degree = graphs.degree()
 
@@ -131,7 +131,7 @@ class Logistic:
     bias: Tensor
 
     @staticmethod
-    def fit(describe: Descriptors, graphs: Pack, label: Tensor, classes: int, decay: float = 0.01) -> Logistic:
+    def fit(describe: Descriptors, graphs: PackedGraphs, label: Tensor, classes: int, decay: float = 0.01) -> Logistic:
         """Minimise cross-entropy and ``decay`` times half the square of the weights; nothing is random."""
         value = describe(graphs)
         mean, scale = value.mean(0), value.std(0, unbiased=False)
@@ -151,7 +151,7 @@ class Logistic:
         optimizer.step(closure)
         return Logistic(describe, mean, scale, weight.detach(), bias.detach())
 
-    def __call__(self, graphs: Pack) -> Tensor:
+    def __call__(self, graphs: PackedGraphs) -> Tensor:
         value = (self.describe(graphs.to(self.mean.device)) - self.mean) / self.scale
         return (value @ self.weight.T + self.bias).softmax(1).to(graphs.ptr.device)
 
@@ -163,7 +163,7 @@ class Given:
     model: Callable
 
     @torch.no_grad()
-    def __call__(self, graphs: Pack) -> Tensor:
+    def __call__(self, graphs: PackedGraphs) -> Tensor:
         training = isinstance(self.model, nn.Module) and self.model.training
         if training:
             self.model.eval()  # type: ignore[attr-defined]

@@ -9,17 +9,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from epic.augment.base import Augmentation, MethodInfo, need_float, need_share
 from epic.augment.learn_matching import Matching, train_matching
-from epic.augment.matching import AREA, Block, MatchingNetwork, blocks
-from epic.augment.method import About, Method, need_float, need_share
 from epic.augment.shares import another, beta, need_positive
 from epic.errors import InputError, choose
-from epic.pack import Pack, matrix, ranges
-from epic.path.labels import mix
-from epic.randomness import Seed
+from epic.graphs.packed import PackedGraphs, matrix, ranges
+from epic.labels import mix
+from epic.nn.matching_network import AREA, Block, MatchingNetwork, blocks
+from epic.random import Seed
 
 
-class SMixup(Method):
+class SMixup(Augmentation):
     """Average a graph with another one that a learned soft assignment has laid onto its nodes.
 
     Ling et al., Graph Mixup with Soft Alignments, ICML 2023. A graph matching network, learned in :meth:`fit` from
@@ -40,7 +40,7 @@ class SMixup(Method):
     Self-loops may arise, as the formula has them.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Ling et al., Graph Mixup with Soft Alignments, ICML 2023",
         changes="everything: weighted edges and features of two aligned graphs averaged",
         needs="fit: learns a matching network; float features",
@@ -81,14 +81,14 @@ class SMixup(Method):
             raise InputError("S-Mixup needs its matching network: call fit(train) first")
         return self._network
 
-    def prepare(self, graphs: Pack, **options: Any) -> None:
+    def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Train the matching network; ``history`` then tells how well it orders triplets."""
         need_float(graphs, "S-Mixup", "averages features")
         for name in options:
             choose(name, Matching.__dataclass_fields__, "option of fit")
         self._network, self.history = train_matching(graphs, self.width, self.layers, self._seed, Matching(**options))
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack | None:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         need_float(graphs, "S-Mixup", "averages features")
         if len(graphs) < 2:
             return None
@@ -143,7 +143,9 @@ def plans(h: Tensor, part: Block, temperature: float) -> tuple[Tensor, Tensor]:
     return columns(score, both), columns(score.transpose(1, 2), both.transpose(1, 2))
 
 
-def blend(pairs: Pack, h: Tensor, parts: list[Block], share: Tensor, temperature: float, cut: float) -> Pack:
+def blend(
+    pairs: PackedGraphs, h: Tensor, parts: list[Block], share: Tensor, temperature: float, cut: float
+) -> PackedGraphs:
     """Every graph averaged with its partner, on its own nodes; without labels."""
     x = None if pairs.x is None else matrix(pairs.x)
     new_x = None if x is None else torch.empty_like(x)
@@ -175,7 +177,7 @@ def blend(pairs: Pack, h: Tensor, parts: list[Block], share: Tensor, temperature
     if pairs.edge_attr is not None:
         edge["edge_attr"] = attr[order].to(pairs.edge_attr.dtype).view(-1, *pairs.edge_attr.shape[1:])
     node = {} if new_x is None or pairs.x is None else {"x": new_x.view(pairs.x.shape)}
-    return Pack(pairs.ptr, torch.searchsorted(ends[0].contiguous(), pairs.ptr), ends, node, edge)
+    return PackedGraphs(pairs.ptr, torch.searchsorted(ends[0].contiguous(), pairs.ptr), ends, node, edge)
 
 
 def _swapped(value: Tensor) -> Tensor:
@@ -183,7 +185,7 @@ def _swapped(value: Tensor) -> Tensor:
     return value.roll(len(value) // 2, 0)
 
 
-def dense(graphs: Pack, index: Tensor, size: int) -> Tensor:
+def dense(graphs: PackedGraphs, index: Tensor, size: int) -> Tensor:
     """Weights ``[len(index), 1 + width, size, size]`` of edges, and attributes times weight, summed where edges are
     many.
     """

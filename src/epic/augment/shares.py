@@ -7,7 +7,7 @@ from scipy.special import betaincinv
 from torch import Tensor
 
 from epic.errors import InputError
-from epic.partners import chances
+from epic.random import uniform
 
 
 def beta(count: int, a: float, b: float, generator: torch.Generator) -> Tensor:
@@ -15,7 +15,7 @@ def beta(count: int, a: float, b: float, generator: torch.Generator) -> Tensor:
 
     Through the inverse of the distribution: torch's own Beta draws from the global random state.
     """
-    return torch.from_numpy(betaincinv(a, b, chances(count, generator).numpy()))
+    return torch.from_numpy(betaincinv(a, b, uniform(count, generator).numpy()))
 
 
 def need_positive(value: float, name: str) -> float:
@@ -27,5 +27,5 @@ def need_positive(value: float, name: str) -> float:
 
 def another(picked: Tensor, graphs: int, generator: torch.Generator) -> Tensor:
     """For each picked graph a random other one of the ``graphs`` (two at least)."""
-    step = (chances(picked.numel(), generator) * (graphs - 1)).long().to(picked.device)
+    step = (uniform(picked.numel(), generator) * (graphs - 1)).long().to(picked.device)
     return (picked + 1 + step) % graphs

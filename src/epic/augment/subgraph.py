@@ -6,14 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method, need_share
+from epic.augment.base import Augmentation, MethodInfo, need_share
 from epic.augment.regions import Regions, keep_first
-from epic.pack import Pack
-from epic.partners import chances
-from epic.randomness import Seed
+from epic.graphs.packed import PackedGraphs
+from epic.random import Seed, uniform
 
 
-class Subgraph(Method):
+class Subgraph(Augmentation):
     """Keep a ``share`` of the nodes, grown from a random one.
 
     You et al., Graph Contrastive Learning with Augmentations, NeurIPS 2020. The part grows by one node at a time, each
@@ -25,7 +24,7 @@ class Subgraph(Method):
     not matter to it.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="You et al., Graph Contrastive Learning with Augmentations, NeurIPS 2020",
         changes="nodes: a random connected part is kept",
         needs="nothing",
@@ -49,7 +48,7 @@ class Subgraph(Method):
         super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
         self.share = need_share(share, "share")
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)
         return keep_first(chosen, growth(Regions.of(chosen, generator), generator), self.share)
 
@@ -61,5 +60,5 @@ def growth(regions: Regions, generator: torch.Generator) -> np.ndarray:
     memory, so whoever waits is equally likely to be the next: that is growth by random neighbours, and the moments are
     lengths of shortest ways, found for the whole batch at once.
     """
-    waits = -np.log1p(-chances(regions.chance.size, generator).numpy())
+    waits = -np.log1p(-uniform(regions.chance.size, generator).numpy())
     return regions.order(regions.distance(waits))

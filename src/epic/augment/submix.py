@@ -8,17 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.augment.method import About, Method, need_share
+from epic.augment.base import Augmentation, MethodInfo, need_share
 from epic.augment.pagerank import by_pagerank, need_restart
 from epic.augment.regions import Regions
-from epic.pack import Pack
-from epic.partners import chances
-from epic.path.labels import mix
-from epic.ragged import merge, offsets, owners, ranges
-from epic.randomness import Seed
+from epic.graphs.packed import PackedGraphs
+from epic.graphs.ragged import merge, offsets, owners, ranges
+from epic.labels import mix
+from epic.random import Seed, uniform
 
 
-class SubMix(Method):
+class SubMix(Augmentation):
     """Put a region of another graph into each graph, and mix the labels by the edges that came from each.
 
     Yoo, Shim and Kang, Model-Agnostic Augmentation for Accurate Graph Classification, WWW 2022. In both graphs a random
@@ -31,7 +30,7 @@ class SubMix(Method):
     Our choices: a graph left without edges is labelled by its nodes instead; the walk follows edges in both directions.
     """
 
-    about = About(
+    about = MethodInfo(
         paper="Yoo et al., Model-Agnostic Augmentation for Accurate Graph Classification, WWW 2022",
         changes="nodes, edges, features: a region comes from another graph",
         needs="nothing",
@@ -57,20 +56,20 @@ class SubMix(Method):
         self.p = need_share(p, "p")
         self.restart = need_restart(restart)
 
-    def make(self, graphs: Pack, picked: Tensor, generator: torch.Generator) -> Pack | None:
+    def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         count, total = picked.numel(), len(graphs)
         if total < 2:
             return None
-        step = 1 + (chances(count, generator) * (total - 1)).long().to(picked.device)
+        step = 1 + (uniform(count, generator) * (total - 1)).long().to(picked.device)
         both = graphs.select(torch.cat([picked, (picked + step) % total]))
         regions = Regions.of(both, generator)
         order = by_pagerank(regions, self.restart)
         room = _first_component(regions, order).reshape(2, count).min(0)
-        size = np.ceil(self.p * chances(count, generator).numpy() * room).astype(np.int64)
+        size = np.ceil(self.p * uniform(count, generator).numpy() * room).astype(np.int64)
         return graft(both, order, size)
 
 
-def graft(both: Pack, order: np.ndarray, size: np.ndarray) -> Pack:
+def graft(both: PackedGraphs, order: np.ndarray, size: np.ndarray) -> PackedGraphs:
     """Graph i of the first half with its ``size[i]`` first nodes taken from graph i of the second half.
 
     ``order`` lists the nodes of each graph, first ones first.

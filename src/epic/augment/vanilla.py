@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from epic.augment.method import About, Method
-from epic.randomness import Seed
+from epic.augment.base import Augmentation, MethodInfo
+from epic.random import Seed
 
 
-class Vanilla(Method):
+class Vanilla(Augmentation):
     """Batches as they are, with float labels."""
 
-    about = About(paper="-", changes="nothing", needs="nothing", label="unchanged", edge_attr="kept", cost="none")
+    about = MethodInfo(paper="-", changes="nothing", needs="nothing", label="unchanged", edge_attr="kept", cost="none")
     makes_graphs = False
 
     def __init__(self, seed: Seed = None, *, classes: int | None = None, task: str | None = None) -> None:

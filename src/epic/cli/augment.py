@@ -61,7 +61,7 @@ def augment(
     from epic.augment.offline import ShardMaker, check_shard, write_shards
     from epic.data.shards import begin
     from epic.errors import InputError, choose
-    from epic.randomness import digest
+    from epic.random import digest
     from epic.train.config import run_config
     from epic.train.run import dataset_of, file_digest, setup
 

@@ -58,10 +58,10 @@ def compare(
     from rich.table import Table
 
     from epic.augment import METHODS
-    from epic.bench.compare import comparison, lines, metric
-    from epic.bench.runner import carry_out, outlook
-    from epic.bench.store import Store
-    from epic.bench.task import Performer
+    from epic.compare.runner import carry_out, outlook
+    from epic.compare.store import Store
+    from epic.compare.study import comparison, lines, metric
+    from epic.compare.task import Performer
     from epic.data import load
     from epic.errors import choose, need_some
     from epic.train.run import checksum

@@ -30,8 +30,8 @@ def demo(
     except OSError as error:
         raise InputError(f"cannot write to {out}: {error.strerror}") from error
     from epic import EPIC
-    from epic.bench.lollipop import pattern, rows
     from epic.data import lollipop
+    from epic.paper.lollipop import pattern, rows
 
     train, unseen = lollipop(graphs, seed=seed), lollipop(120, seed=seed + 1)
     typer.echo(f"{len(train)} lollipop graphs to learn from, {len(unseen)} unseen ones to look at")
@@ -69,7 +69,7 @@ def _train(runs: int, seed: int) -> None:
 
     from epic import EPIC
     from epic.data import Dataset, Split, corrupt, lollipop
-    from epic.packing import pack
+    from epic.graphs.convert import pack
     from epic.train import Training, train
     from epic.train.loop import with_features
 

@@ -31,10 +31,10 @@ def figures(
 
     Example: epic figures --out figures --format pdf
     """
-    from epic.bench.measured import Numbers
-    from epic.bench.store import Store
+    from epic.compare.store import Store
     from epic.errors import choose
-    from epic.view.figures import FIGURES, FORMATS, draw
+    from epic.paper.figures import FIGURES, FORMATS, draw
+    from epic.paper.measured import Numbers
 
     choose(format, FORMATS, "format")
     names = [choose(name, FIGURES, "figure") for name in only or FIGURES]

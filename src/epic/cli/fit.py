@@ -45,7 +45,7 @@ def fit(
     """
     need_writable(out)
     check_device(device)
-    from epic.cost import LearnedCost
+    from epic.costs import LearnedCost
     from epic.data import load
     from epic.data.splits import split_of
 

@@ -32,7 +32,7 @@ def gallery(
     need_writable(out)
     if out.suffix.lower() != ".html":
         raise InputError(f"cannot write a gallery to {out}: the name must end in .html")
-    from epic.cost import Cost, UnitCost
+    from epic.costs import Cost, UnitCost
     from epic.data import load
     from epic.view.gallery import compared, exhibits, gallery_page
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from epic.bench.plan import Plan
+    from epic.compare.plan import Plan
     from epic.data import Dataset
 
 DatasetName = Annotated[

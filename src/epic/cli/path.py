@@ -29,11 +29,11 @@ def path(
 
     Example: epic path NCI1 12 57 --cost nci1.safetensors --out path.html
     """
-    from epic.cost import Cost, UnitCost
+    from epic.costs import Cost, UnitCost
     from epic.data import load
     from epic.errors import InputError
-    from epic.path import edit_path
-    from epic.path.edit_path import SAVED_AS
+    from epic.paths import edit_path
+    from epic.paths.edit_path import SAVED_AS
 
     if out is not None:
         need_writable(out)

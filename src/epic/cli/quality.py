@@ -51,10 +51,10 @@ def quality(
     from rich.table import Table
 
     from epic.augment import METHODS
-    from epic.bench.quality import COLUMNS, quality_of_originals, row
-    from epic.bench.quality import quality as measure
-    from epic.cost import UnitCost
-    from epic.cost.base import Cost
+    from epic.compare.quality import COLUMNS, quality_of_originals, row
+    from epic.compare.quality import quality as measure
+    from epic.costs import UnitCost
+    from epic.costs.base import Cost
     from epic.data.catalog import cache_folder
     from epic.errors import choose
     from epic.train.config import run_config

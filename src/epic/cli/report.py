@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from epic.bench.plan import Plan
+    from epic.compare.plan import Plan
 
 from epic.cli.options import (
     Epochs,
@@ -58,9 +58,9 @@ def report(
     if target is not None:
         need_writable(target)
     from epic.augment import METHODS
-    from epic.bench.account import Merged, present, unshown
-    from epic.bench.plan import load_plan, names
-    from epic.view import report as view
+    from epic.compare.plan import load_plan, names
+    from epic.paper import report as view
+    from epic.paper.account import Merged, present, unshown
 
     every = [load_plan(n) for n in names()]
     rows = None if methods is None else need_some(listed(methods), "methods")

@@ -55,11 +55,11 @@ def reproduce(
 
     Example: epic reproduce main --datasets BZR,COX2 --backbones gin --workers 2
     """
-    from epic.bench.plan import load_plan
-    from epic.bench.runner import carry_out, outlook
-    from epic.bench.store import Store
-    from epic.bench.task import Performer
     from epic.cli.options import need_writable
+    from epic.compare.plan import load_plan
+    from epic.compare.runner import carry_out, outlook
+    from epic.compare.store import Store
+    from epic.compare.task import Performer
     from epic.data import load
     from epic.errors import InputError
 
@@ -92,7 +92,7 @@ def reproduce(
                 say=lambda text: typer.echo(text, err=True),
             )
     if not dry:
-        from epic.view.report import write_report
+        from epic.paper.report import write_report
 
         write_report(store, plans, page)
         typer.echo(f"wrote {page}")

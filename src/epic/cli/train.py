@@ -84,7 +84,7 @@ def train(
 
     epic train NCI1 --method drop_edge --set p=0.3
     """
-    from epic.checkpoint import identity
+    from epic._checkpoint import identity
     from epic.cli.tensorboard import watcher
     from epic.train.config import run_config
     from epic.train.run import checksum, dataset_of, file_digest

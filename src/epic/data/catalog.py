@@ -18,8 +18,8 @@ from epic.data.shards import MANIFEST, Shards
 from epic.data.smiles import read_smiles
 from epic.data.splits import Split
 from epic.errors import InputError, nearest
-from epic.pack import Pack
-from epic.packing import pack
+from epic.graphs.convert import pack
+from epic.graphs.packed import PackedGraphs
 
 TU_URL = "https://www.chrsmrrs.com/graphkerneldatasets"
 OGB_URL = "http://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download"
@@ -128,7 +128,7 @@ def _stamp(files: list[Path]) -> str:
     return ";".join(f"{f.name}:{f.stat().st_size}:{f.stat().st_mtime_ns}" for f in sorted(files))
 
 
-def _cached(name: str, raw: Path) -> Pack:
+def _cached(name: str, raw: Path) -> PackedGraphs:
     """Parsed once, then read from the cache while the source files stay the same."""
     stamp = _stamp(list(raw.glob(f"{name}_*.txt")))
     path = cache_folder() / "parsed" / f"{name}.safetensors"
@@ -161,7 +161,7 @@ def _ogb_cached(name: str, root: Path) -> Dataset:
     return dataset
 
 
-def _keep(path: Path, graphs: Pack, **header: object) -> None:
+def _keep(path: Path, graphs: PackedGraphs, **header: object) -> None:
     """Write to the cache if it can be written to; a read-only home is no reason to fail."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -170,17 +170,17 @@ def _keep(path: Path, graphs: Pack, **header: object) -> None:
         return
 
 
-def _finish(name: str, graphs: Pack) -> Dataset:
+def _finish(name: str, graphs: PackedGraphs) -> Dataset:
     assert graphs.y is not None
     return Dataset(name, graphs, task_of(graphs.y, name))
 
 
-def degree_features(graphs: Pack, maximum: int) -> Pack:
+def degree_features(graphs: PackedGraphs, maximum: int) -> PackedGraphs:
     """Give graphs without ``x`` one-hot degrees up to ``maximum`` (taken from training graphs; larger ones are
     clamped).
     """
     x = F.one_hot(graphs.degree().clamp_max(maximum), maximum + 1).float()
-    return Pack(graphs.ptr, graphs.edge_ptr, graphs.edge_index, {**graphs.node, "x": x}, graphs.edge, graphs.y)
+    return PackedGraphs(graphs.ptr, graphs.edge_ptr, graphs.edge_index, {**graphs.node, "x": x}, graphs.edge, graphs.y)
 
 
 def known_names() -> list[str]:

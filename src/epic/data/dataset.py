@@ -12,8 +12,8 @@ from torch_geometric.data import Data
 
 from epic.data.splits import Split
 from epic.errors import InputError
-from epic.losses import check_classes, task_by_look
-from epic.pack import Pack, matrix
+from epic.graphs.packed import PackedGraphs, matrix
+from epic.labels import check_classes, task_by_look
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Dataset:
     or ``values`` (real targets).
 
     ``notes`` tell what a reader had to leave out or change. It is a sequence of its graphs, too: ``dataset[3]`` is a
-    ``Data``, ``dataset[:9]`` a ``Pack``.
+    ``Data``, ``dataset[:9]`` a ``PackedGraphs``.
     """
 
     name: str
-    graphs: Pack
+    graphs: PackedGraphs
     task: str
     split: Split | None = None
     notes: tuple[str, ...] = field(default=())
@@ -57,8 +57,8 @@ class Dataset:
     @overload
     def __getitem__(self, at: int) -> Data: ...
     @overload
-    def __getitem__(self, at: slice) -> Pack: ...
-    def __getitem__(self, at: int | slice) -> Data | Pack:
+    def __getitem__(self, at: slice) -> PackedGraphs: ...
+    def __getitem__(self, at: int | slice) -> Data | PackedGraphs:
         return self.graphs[at]
 
     def __repr__(self) -> str:

@@ -20,20 +20,20 @@ from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.separate import separate
 from torch_geometric.data.storage import AttrType, GlobalStorage
 
+from epic._io import read_tensors, tensor_bytes, write_bytes
 from epic.errors import InputError
-from epic.files import read_tensors, tensor_bytes, write_bytes
-from epic.pack import Pack
-from epic.packing import check_pack, pack
+from epic.graphs.convert import check_pack, pack
+from epic.graphs.packed import PackedGraphs
 
 FORM = "epic-graphs/1"
 
 
-def write_graphs(path: str | Path, graphs: Pack, **header: object) -> None:
+def write_graphs(path: str | Path, graphs: PackedGraphs, **header: object) -> None:
     """Write packed graphs as safetensors; ``header`` takes any JSON values."""
     write_bytes(path, graph_bytes(graphs, **header))
 
 
-def graph_bytes(graphs: Pack, **header: object) -> bytes:
+def graph_bytes(graphs: PackedGraphs, **header: object) -> bytes:
     """The contents of such a file."""
     tensors: dict[str, Tensor] = {"ptr": graphs.ptr, "edge_ptr": graphs.edge_ptr, "edge_index": graphs.edge_index}
     tensors |= {f"node.{k}": v for k, v in graphs.node.items()} | {f"edge.{k}": v for k, v in graphs.edge.items()}
@@ -42,11 +42,11 @@ def graph_bytes(graphs: Pack, **header: object) -> bytes:
     return tensor_bytes(tensors, {"format": FORM, **header})
 
 
-def read_graphs(path: str | Path, check: bool = True) -> tuple[Pack, dict]:
+def read_graphs(path: str | Path, check: bool = True) -> tuple[PackedGraphs, dict]:
     """Read packed graphs and their header."""
     tensors, header = read_tensors(path, FORM)
     try:
-        graphs = Pack(
+        graphs = PackedGraphs(
             tensors["ptr"],
             tensors["edge_ptr"],
             tensors["edge_index"],
@@ -61,7 +61,7 @@ def read_graphs(path: str | Path, check: bool = True) -> tuple[Pack, dict]:
     return graphs, header
 
 
-def read_pt(path: str | Path) -> Pack:
+def read_pt(path: str | Path) -> PackedGraphs:
     """Read PyG graphs saved with ``torch.save``: a list of ``Data``, one ``Data``, a ``Batch``, or what
     ``InMemoryDataset.save`` writes.
 

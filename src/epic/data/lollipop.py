@@ -6,8 +6,7 @@ import torch
 from torch_geometric.data import Data
 
 from epic.errors import InputError
-from epic.partners import chances
-from epic.randomness import Seed, base_seed, derived
+from epic.random import Seed, base_seed, derived, uniform
 
 HEADS = (4, 5, 6, 7)
 TAILS = (2, 10)
@@ -25,7 +24,7 @@ def lollipop(
         raise InputError(f"count must be at least 1, got {count}")
     if not heads or min(heads) < 1 or not 0 <= tails[0] <= tails[1]:
         raise InputError(f"heads {heads} must be positive and tails {tails} a range from 0 up")
-    chance = chances(count, derived(base_seed(seed), "lollipop"))
+    chance = uniform(count, derived(base_seed(seed), "lollipop"))
     lengths = (tails[0] + (chance * (tails[1] - tails[0] + 1)).long()).tolist()
     return [lollipop_graph(heads[i % len(heads)], n, i % len(heads)) for i, n in enumerate(lengths)]
 

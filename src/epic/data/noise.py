@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from epic.errors import InputError
-from epic.partners import chances
-from epic.randomness import derived
+from epic.random import derived, uniform
 
 
 def corrupt(y: Tensor, share: float, index: Tensor, seed: int, classes: int | None = None) -> Tensor:
@@ -29,7 +28,7 @@ def corrupt(y: Tensor, share: float, index: Tensor, seed: int, classes: int | No
         raise InputError("label noise needs at least two classes")
     generator = derived(seed, "noise", share)
     hit = index[torch.randperm(index.numel(), generator=generator)[: round(share * index.numel())]]
-    step = 1 + (chances(hit.numel(), generator) * (classes - 1)).long()
+    step = 1 + (uniform(hit.numel(), generator) * (classes - 1)).long()
     noisy = y.clone()
     noisy[hit] = (y[hit] + step) % classes
     return noisy

@@ -13,7 +13,7 @@ from torch import Tensor
 from epic.data.dataset import Dataset
 from epic.data.splits import Split
 from epic.errors import InputError
-from epic.pack import Pack, offsets
+from epic.graphs.packed import PackedGraphs, offsets
 
 NAMES = ("ogbg-molbbbp", "ogbg-molbace", "ogbg-molhiv")
 
@@ -42,7 +42,7 @@ def read_ogb(folder: str | Path, name: str) -> Dataset:
     shift = np.repeat(ptr[:-1].numpy(), bonds)
     one_way = edges.T + shift
     both = torch.from_numpy(np.stack([one_way, one_way[::-1]], axis=2).reshape(2, -1))
-    graphs = Pack(
+    graphs = PackedGraphs(
         ptr,
         offsets(torch.from_numpy(2 * bonds)),
         both,

@@ -12,10 +12,10 @@ from typing import Any
 from torch_geometric.data import Data
 from torch_geometric.data import Dataset as PyGDataset
 
+from epic._io import whole, write_bytes
 from epic.data.files import read_graphs
 from epic.errors import InputError
-from epic.files import whole, write_bytes
-from epic.pack import Pack, join
+from epic.graphs.packed import PackedGraphs, join
 
 MANIFEST = "shards.json"
 
@@ -49,7 +49,7 @@ class Shards(PyGDataset):
         shard = bisect_right(self.starts, idx) - 1
         return self._read(self.planned()[shard][0]).graph(idx - self.starts[shard])
 
-    def pack(self) -> Pack:
+    def pack(self) -> PackedGraphs:
         """All graphs, packed."""
         return join([self._read(name) for name, _ in self.planned()])
 

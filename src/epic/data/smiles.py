@@ -18,8 +18,8 @@ from torch_geometric.data import Data
 from epic.data.dataset import Dataset, task_of
 from epic.data.splits import Split
 from epic.errors import InputError, choose
-from epic.losses import TASKS, task_by_look
-from epic.packing import pack
+from epic.graphs.convert import pack
+from epic.labels import TASKS, task_by_look
 
 # The integer codes of OGB (Hu et al. 2020), so that its encoders and our OGB backbones fit. The last code of a list is
 # "other".

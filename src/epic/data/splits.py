@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from epic.errors import InputError
-from epic.losses import task_by_look
-from epic.pack import matrix
-from epic.randomness import derived
+from epic.graphs.packed import matrix
+from epic.labels import task_by_look
+from epic.random import derived
 
 
 @dataclass(frozen=True)

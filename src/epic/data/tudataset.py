@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from epic.errors import InputError
-from epic.pack import Pack, offsets
+from epic.graphs.packed import PackedGraphs, offsets
 
 # Classification sets of the collection, to tell a misspelt name from one worth downloading. Not checked against its
 # site; any other set works from a folder. Its regression sets have no graph labels, so they are left out.
@@ -29,7 +29,7 @@ NAMES = tuple(
 )
 
 
-def read_tu(folder: str | Path, name: str) -> Pack:
+def read_tu(folder: str | Path, name: str) -> PackedGraphs:
     """Read ``<folder>/<name>/raw/<name>_*.txt``, or ``<folder>/<name>_*.txt``, as they are published.
 
     ``x`` and ``edge_attr`` are one-hot node and edge labels, absent where the set has none (node attributes are left
@@ -60,7 +60,7 @@ def read_tu(folder: str | Path, name: str) -> Pack:
         node["x"] = _one_hot(root / f"{name}_node_labels.txt", nodes)
     if (root / f"{name}_edge_labels.txt").is_file():
         edge["edge_attr"] = _one_hot(root / f"{name}_edge_labels.txt", len(edges))[torch.from_numpy(first)]
-    return Pack(
+    return PackedGraphs(
         offsets(torch.from_numpy(np.bincount(owner, minlength=graphs))),
         offsets(torch.from_numpy(np.bincount(owner[edge_index[0].numpy()], minlength=graphs))),
         edge_index,

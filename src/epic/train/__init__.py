@@ -1,6 +1,6 @@
 """Backbones, metrics, and one training loop for every method."""
 
-from epic.train.backbones import Backbone, backbone_for
+from epic.nn.backbones import Backbone, backbone_for
 from epic.train.loop import Result, Training, train
 from epic.train.metrics import accuracy, roc_auc
 

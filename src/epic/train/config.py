@@ -23,12 +23,14 @@ from pydantic import (
 from typing_extensions import Self
 
 from epic.augment import METHODS, method_class
-from epic.cost.learning import Learning
+from epic.costs.learning import Learning
 from epic.errors import InputError, choose
-from epic.layers import BACKBONES
-from epic.recipe import RECIPE
-from epic.train.backbones import Form
+from epic.nn.backbones import BackboneConfig
+from epic.nn.layers import BACKBONES
 from epic.train.loop import Training
+
+RESULTS_VERSION = 2
+"""Raised when results of the same config change on purpose, so that old ones are not taken for new."""
 
 
 class CostConfig(BaseModel):
@@ -86,7 +88,7 @@ class RunConfig(BaseModel):
     checksum: str | None = None
     target: list[str] | None = None
     task: str | None = None
-    recipe: int = RECIPE
+    recipe: int = RESULTS_VERSION
 
     @field_validator("method")
     @classmethod
@@ -104,12 +106,12 @@ class RunConfig(BaseModel):
         for name in self.settings:
             choose(name, takes, f"setting of {self.method}")
         for name in self.form:
-            choose(name, Form.__dataclass_fields__, "option of the backbone")
+            choose(name, BackboneConfig.__dataclass_fields__, "option of the backbone")
         need_numbers(method_class(self.method), self.settings, self.method)
-        need_numbers(Form, self.form, "the backbone")
+        need_numbers(BackboneConfig, self.form, "the backbone")
         try:
             method_class(self.method)(**self.settings)  # it refuses values that it cannot use
-            Form(**self.form)
+            BackboneConfig(**self.form)
         except TypeError as error:
             raise InputError(f"a value of {self.settings or self.form} has the wrong type ({error})") from error
         self.cost.learning(self.seed)

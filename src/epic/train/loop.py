@@ -15,17 +15,17 @@ from torch.utils.data import DataLoader
 from torch_geometric.data import Batch
 from tqdm import tqdm
 
-from epic.augment.method import Method
+from epic._checkpoint import Checkpoint, identity
+from epic.augment.base import Augmentation
 from epic.augment.vanilla import Vanilla
-from epic.checkpoint import Checkpoint, identity
 from epic.data.catalog import degree_features
 from epic.data.dataset import Dataset
 from epic.data.splits import Split
 from epic.errors import InputError
-from epic.pack import Pack
-from epic.packing import pack
-from epic.randomness import derived, digest
-from epic.train.backbones import backbone_for
+from epic.graphs.convert import pack
+from epic.graphs.packed import PackedGraphs
+from epic.nn.backbones import backbone_for
+from epic.random import derived, digest
 from epic.train.metrics import score
 
 
@@ -75,7 +75,7 @@ class Steps(torch.utils.data.Dataset):
     order.
     """
 
-    def __init__(self, graphs: Pack, method: Method, options: Training) -> None:
+    def __init__(self, graphs: PackedGraphs, method: Augmentation, options: Training) -> None:
         self.graphs, self.method, self.options = graphs, method, options
         count = len(graphs)
         # A last batch of one graph has nothing for BatchNorm to normalise against: it is left out.
@@ -92,7 +92,7 @@ class Steps(torch.utils.data.Dataset):
         return self.method(picked, seed=derived(self.options.seed, "augment", step))
 
 
-def with_features(graphs: Pack, train: Tensor) -> Pack:
+def with_features(graphs: PackedGraphs, train: Tensor) -> PackedGraphs:
     """Graphs without ``x`` get one-hot degrees, clamped at the largest degree among the training graphs."""
     return graphs if graphs.x is not None else degree_features(graphs, int(graphs.select(train).degree().max()))
 
@@ -100,7 +100,7 @@ def with_features(graphs: Pack, train: Tensor) -> Pack:
 def train(
     dataset: Dataset,
     split: Split,
-    method: Method | None = None,
+    method: Augmentation | None = None,
     model: nn.Module | None = None,
     options: Training | None = None,
     *,
@@ -123,7 +123,7 @@ def train(
     graphs = with_features(dataset.graphs, split.train)
     assert graphs.y is not None
     method = method or Vanilla(options.seed)
-    method.expect(dataset.task, dataset.classes)
+    method.set_label_type(dataset.task, dataset.classes)
     parts = {name: graphs.select(getattr(split, name)) for name in ("train", "validation", "test")}
     for name, part in parts.items():
         if len(part) == 0:
@@ -132,9 +132,9 @@ def train(
                 "(then take split stratified)"
             )
     if model is None:
-        sample = pack(method.plain(parts["train"]), check=False)
+        sample = pack(method.eval_batch(parts["train"]), check=False)
         model = backbone_for(sample, dataset.outputs, backbone, options.seed)
-    model = method.model(model).to(device)
+    model = method.wrap_model(model).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
     content = digest(
         graphs.ptr, graphs.edge_index, graphs.x, graphs.edge_attr, graphs.y, split.train, split.validation, split.test
@@ -164,7 +164,9 @@ def train(
                 )
             method.begin_epoch(model, epoch)
             mean, made, making = _epoch(model, optimizer, batches, steps.per_epoch, method, device)
-            scores = {p: evaluate(model, parts[p], dataset.task, method.plain, device) for p in ("validation", "test")}
+            scores = {
+                p: evaluate(model, parts[p], dataset.task, method.eval_batch, device) for p in ("validation", "test")
+            }
             line = {
                 "epoch": epoch,
                 "loss": mean,
@@ -203,7 +205,7 @@ def _epoch(
     optimizer: torch.optim.Optimizer,
     batches: Iterator[Batch],
     count: int,
-    method: Method,
+    method: Augmentation,
     device: torch.device | str,
 ) -> tuple[float, int, float]:
     """One pass: mean loss, augmented graphs met, seconds spent waiting for batches."""
@@ -229,7 +231,7 @@ def _epoch(
 
 @torch.no_grad()
 def evaluate(
-    model: nn.Module, graphs: Pack, task: str, plain: Callable | None = None, device: torch.device | str = "cpu"
+    model: nn.Module, graphs: PackedGraphs, task: str, plain: Callable | None = None, device: torch.device | str = "cpu"
 ) -> float:
     """Score of a model on graphs, in evaluation mode."""
     model.eval()

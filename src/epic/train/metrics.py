@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 from torch import Tensor
 
 from epic.errors import InputError
-from epic.pack import matrix
+from epic.graphs.packed import matrix
 
 
 def score(output: Tensor, y: Tensor, task: str) -> float:

@@ -16,23 +16,22 @@ from typing import Any
 import torch
 
 from epic import __version__
+from epic._checkpoint import identity
+from epic._io import write_tensors
 from epic.augment import method_class
-from epic.augment.method import Method
-from epic.checkpoint import identity
-from epic.cost.base import Cost
-from epic.cost.learned import LearnedCost
-from epic.cost.learning import Learning
+from epic.augment.base import Augmentation
+from epic.costs.base import Cost
+from epic.costs.learned import LearnedCost
+from epic.costs.learning import Learning
 from epic.data import load
 from epic.data.dataset import Dataset
 from epic.data.noise import corrupt
 from epic.data.splits import Split, split_of
 from epic.errors import InputError
-from epic.files import write_tensors
-from epic.packing import pack
-from epic.randomness import digest
-from epic.recipe import RECIPE
-from epic.train.backbones import backbone_for
-from epic.train.config import CostConfig, RunConfig
+from epic.graphs.convert import pack
+from epic.nn.backbones import backbone_for
+from epic.random import digest
+from epic.train.config import RESULTS_VERSION, CostConfig, RunConfig
 from epic.train.loop import train, with_features
 
 MODEL_FORM = "epic-model/1"
@@ -48,7 +47,7 @@ class Setup:
 
     dataset: Dataset
     split: Split
-    method: Method
+    method: Augmentation
     prepared: float | None
 
 
@@ -76,7 +75,7 @@ def setup(
         settings["cost"], learned = cost_of(config.cost, training, held, config.seed, costs, device, progress)
     start = time.perf_counter()
     method = kind(**settings)
-    method.expect(dataset.task, dataset.classes)
+    method.set_label_type(dataset.task, dataset.classes)
     options: dict[str, Any] = {}
     if kind.learns:
         options = {"progress": progress, **({} if config.fit_epochs is None else {"epochs": config.fit_epochs})}
@@ -116,7 +115,7 @@ def cost_of(
     if config.file is not None:
         return Cost.load(config.file), 0.0
     content = [digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y) for g in (training, held)]
-    how = [RECIPE, config.backbone, asdict(Learning(**config.learning(seed)))]
+    how = [RESULTS_VERSION, config.backbone, asdict(Learning(**config.learning(seed)))]
     path = folder / f"cost-{identity(how, *content)[:16]}.safetensors"
     with _locked(path.with_suffix(".lock")):  # several processes may want it at once
         took = path.with_suffix(".seconds")
@@ -159,7 +158,7 @@ def run(
     assert graphs.x is not None
     options = config.training(128 if graphs.x.is_floating_point() else 32)
     training = graphs.select(split.train)
-    sample = pack(method.plain(training), check=False)
+    sample = pack(method.eval_batch(training), check=False)
     model = backbone_for(sample, dataset.outputs, config.backbone, config.seed, **config.form)
     if sample.x is not None and sample.x.shape[1:] != graphs.x.shape[1:]:
         # One more input column (EPIC's indicator) would shift all that is drawn after it: begin as all methods begin.

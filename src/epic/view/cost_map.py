@@ -16,8 +16,8 @@ from epic.view.names import Names, names_of, tags
 from epic.view.style import ink_on
 
 if TYPE_CHECKING:
-    from epic.cost.base import Cost
-    from epic.pack import Graphs
+    from epic.costs.base import Cost
+    from epic.graphs.packed import Graphs
 
 SHOWN = ("deletion", "insertion", "substitution")
 SAVED_AS = (".png", ".svg", ".pdf")

@@ -14,7 +14,7 @@ from epic.view.molecule import bond_orders, fault, flat, molecule_of
 from epic.view.names import Names, Tag, tags
 
 if TYPE_CHECKING:
-    from epic.path.edit_path import EditPath, Operation
+    from epic.paths.edit_path import EditPath, Operation
 
 KINDS = ("substitute", "delete", "insert")
 GRID = 1000  # coordinates are whole numbers up to this

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 
 from epic.augment.pairs import draw_pairs
-from epic.cost.base import Cost
+from epic.costs.base import Cost
 from epic.data.dataset import Dataset
 from epic.errors import InputError
-from epic.pack import matrix
-from epic.path.edit_path import EditPath, edit_path
-from epic.randomness import Seed, base_seed, derived
+from epic.graphs.packed import matrix
+from epic.paths.edit_path import EditPath, edit_path
+from epic.random import Seed, base_seed, derived
 from epic.view.frames import KINDS, frames
 from epic.view.names import Names, names_of
 from epic.view.page import render

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from torch_geometric.data import Data
 
-from epic.pack import matrix
+from epic.graphs.packed import matrix
 
 
 def node_labels(data: Data) -> np.ndarray | None:

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import shortest_path
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-    from epic.path.edit_path import EditPath
+    from epic.paths.edit_path import EditPath
 
 CLOSE = 0.7  # nodes nearer than this share of an edge's length are pushed apart
 

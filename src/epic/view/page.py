@@ -15,7 +15,7 @@ from epic.view.style import for_pages
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from epic.path.edit_path import EditPath
+    from epic.paths.edit_path import EditPath
 
 
 def path_page(
@@ -75,7 +75,7 @@ def _templates() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parent.parent / "paper"]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -12,7 +12,7 @@ from epic.view.names import Names, names_of
 from epic.view.style import BLANK, EDGE, EDGES_TOLD, FATES, OUTLINE, TOLD, WIDTH, ink_on
 
 if TYPE_CHECKING:
-    from epic.path.edit_path import EditPath
+    from epic.paths.edit_path import EditPath
 
 DASHED = (0, (2, 1.2))
 PRIME = "\u2032"

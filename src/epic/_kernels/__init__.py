@@ -1,0 +1,1 @@
+"""The only compiled code: inner loops that numba compiles where it is installed (extra ``fast``)."""

@@ -1,0 +1,337 @@
+"""The assignments of many pairs in one compiled loop, where numba is installed (extra ``fast``).
+
+Shortest augmenting paths in the order of Crouse (2016), which scipy follows too: the same answer to the last tie, so
+that results do not depend on whether numba is there. It is faster because one call solves many pairs, and because all
+columns are looked at in every step, the scanned ones behind infinity, which the processor does several at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from epic._kernels.backend import FIELD, INTEGERS, VALUES, fast
+from epic.matching.exact import LOWEST
+
+ROOM = "float64[::1], float64[:, ::1], int64[:, ::1]"
+STEP = 16
+"""Rows of costs are filled up to multiples of this: the compiler does so many columns in a turn, the rest singly."""
+
+
+@fast("Tuple((float64, int64, boolean))(float64[::1], int64[::1])", fastmath={"nnan", "nsz"})
+def nearest(distance: np.ndarray, rank: np.ndarray) -> tuple[float, int, bool]:
+    """The least distance, the place in the order of a column that has it, and whether that column is free.
+
+    Of equally near columns scipy takes the last free one, else the first taken one. ``rank`` is larger for what is
+    taken sooner, so that the choice is a maximum: the width plus the place of a free column, the width less one and
+    the place of a taken one.
+    """
+    low, best, width = np.inf, -1, distance.size
+    # Loops that do one thing each: the compiler then does several columns at a time.
+    for j in range(width):
+        low = min(low, distance[j])
+    for j in range(width):
+        best = max(best, rank[j] if distance[j] == low else -1)
+    free = best >= width
+    return low, best - width if free else width - 1 - best, free
+
+
+@fast(f"Tuple(({ROOM}))({INTEGERS}, {INTEGERS})")
+def room(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Memory to solve pairs of these sizes in, one after the other: for costs, for numbers and for places. To ask for
+    it at every pair takes time, and it would not be in the cache.
+    """
+    area, width = 0, 0
+    for p in range(rows.size):
+        padded = -(-max(rows[p], columns[p]) // STEP) * STEP
+        area, width = max(area, min(rows[p], columns[p]) * padded), max(width, padded)
+    return np.empty(area), np.empty((5, width)), np.empty((7, width), np.int64)
+
+
+@fast("int64[::1](float64[:, ::1], int64, float64[:, ::1], int64[:, ::1])", fastmath={"nnan", "nsz"})
+def assign_rows(cost: np.ndarray, m: int, real: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """The cheapest column of its own for every row, where there are no more rows than the ``m`` columns; further
+    columns hold infinity. ``real`` and ``whole`` are room to work in.
+
+    The order in which equally near columns are considered begins reversed, and the last column moves to where one was
+    taken out; see :func:`nearest` for their ranks.
+    """
+    n, width = cost.shape
+    row_price, column_price, distance, final = real[0, :width], real[1, :width], real[2, :width], real[3, :width]
+    open_price = real[4, :width]  # column_price, but minus infinity where a column was scanned: nothing comes nearer
+    row_of, column_of, before, scanned = whole[0, :width], whole[1, :n], whole[2, :width], whole[3, :width]
+    order, rank, first_rank = whole[4, :width], whole[5, :width], whole[6, :width]
+    row_price[:] = column_price[:] = open_price[:] = 0.0
+    row_of[:] = column_of[:] = -1
+    for j in range(width):
+        first_rank[j] = width + m - 1 - j
+    for start in range(n):
+        line = cost[start]
+        for j in range(width):
+            distance[j] = line[j] - column_price[j]
+        low, place, free = nearest(distance, first_rank)
+        column = m - 1 - place
+        if free:  # half of all rows
+            row_price[start], row_of[column], column_of[start] = low, start, column
+            first_rank[column] = width - 1 - place
+            continue
+        for j in range(width):
+            before[j] = start
+            order[j] = m - 1 - j
+            rank[j] = first_rank[j]
+        count = 0
+        while True:
+            scanned[count], final[count] = column, low
+            count += 1
+            row = row_of[column]
+            if row < 0:
+                break
+            moved = order[m - count]
+            order[place] = moved
+            rank[moved] = width + place if row_of[moved] < 0 else width - 1 - place
+            distance[column], open_price[column] = np.inf, -np.inf
+            line, price = cost[row], row_price[row]
+            for j in range(width):
+                through = ((low + line[j]) - price) - open_price[j]
+                old, was = distance[j], before[j]
+                nearer = through < old
+                distance[j] = through if nearer else old
+                before[j] = row if nearer else was
+            low, place, free = nearest(distance, rank)
+            column = order[place]
+        row_price[start] = low
+        for s in range(count):
+            j = scanned[s]
+            if row_of[j] >= 0:
+                row_price[row_of[j]] += low - final[s]
+            column_price[j] -= low - final[s]
+            open_price[j] = column_price[j]
+        first_rank[column] = width - 1 - (m - 1 - column)
+        while True:  # exchange columns along the path back to the start
+            row = before[column]
+            row_of[column] = row
+            column_of[row], column = column, column_of[row]
+            if row == start:
+                break
+    return column_of
+
+
+@fast(f"boolean({FIELD}, int64, int64, int64, {INTEGERS}, {ROOM})")
+def solve_block(
+    field: np.ndarray,
+    top: int,
+    left: int,
+    m: int,
+    partner: np.ndarray,
+    costs: np.ndarray,
+    real: np.ndarray,
+    whole: np.ndarray,
+) -> bool:
+    """Fill ``partner`` with the column of every row, -1 where none, of the block with its corner at ``(top, left)`` and
+    ``m`` columns, in the :func:`room` given last. Entries above 0 count as 0 and are not taken.
+
+    Gives False where there is NaN or something below ``LOWEST``, on which the search would never end.
+    """
+    n = partner.size
+    wide = n <= m
+    few, many = (n, m) if wide else (m, n)
+    width = -(-many // STEP) * STEP
+    cost = costs[: few * width].reshape(few, width)
+    for u in range(n):
+        line, bad = field[top + u, left : left + m], 0
+        for v in range(m):
+            bad += not line[v] > LOWEST
+        if bad:
+            return False
+        if wide:
+            to = cost[u]
+            for v in range(m):
+                to[v] = min(line[v], 0.0)
+        else:
+            for v in range(m):
+                cost[v, u] = min(line[v], 0.0)
+    for row in range(few):
+        cost[row, many:] = np.inf
+    column_of = assign_rows(cost, many, real, whole)
+    partner[:] = -1
+    for row in range(column_of.size):
+        u, v = (row, column_of[row]) if wide else (column_of[row], row)
+        if field[top + u, left + v] <= 0.0:
+            partner[u] = v
+    return True
+
+
+@fast(f"int64({FIELD}, {', '.join(5 * [INTEGERS])})")
+def solve(
+    field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, partner: np.ndarray
+) -> int:
+    """Fill ``partner`` with the column of every row of every block of ``field``, block after block.
+
+    Block p has its corner at ``(top[p], left[p])``. Gives -1, or the number of the first block that cannot be solved.
+    """
+    first, (costs, real, whole) = 0, room(rows, columns)
+    for p in range(top.size):
+        if not (0 <= top[p] <= field.shape[0] - rows[p] and 0 <= left[p] <= field.shape[1] - columns[p]):
+            raise IndexError("a block is not in the field")
+        here = partner[first : first + rows[p]]
+        if not solve_block(field, top[p], left[p], columns[p], here, costs, real, whole):
+            return p
+        first += rows[p]
+    return -1
+
+
+@fast(f"int64({FIELD}, {FIELD}, {VALUES}, {VALUES}, {', '.join(4 * [INTEGERS])}, boolean[::1], {INTEGERS})")
+def solve_euclidean(
+    left: np.ndarray,
+    right: np.ndarray,
+    lost: np.ndarray,
+    won: np.ndarray,
+    u: np.ndarray,
+    n: np.ndarray,
+    v: np.ndarray,
+    m: np.ndarray,
+    small: np.ndarray,
+    partner: np.ndarray,
+) -> int:
+    """What :class:`EuclideanReducedCosts` matches, for the pairs that are ``small``: the product
+    of rows on the left and on the right is a squared distance; from its root goes what deleting the row's node and
+    inserting the column's costs. Every step is rounded to the precision of the rows, as numpy would. Gives
+    what ``solve`` gives.
+
+    One pair after the other, so that its matrix need not leave the cache.
+    """
+    if not (u.size == n.size == v.size == m.size == small.size and left.shape[1] == right.shape[1]):
+        raise IndexError("rows and pairs do not belong together")
+    zero, largest, total = left.dtype.type(0), 0, 0  # a plain 0.0 would have all done in float64
+    for p in range(u.size):
+        if not (n[p] >= 0 and 0 <= u[p] <= min(left.shape[0], lost.size) - n[p]):
+            raise IndexError("there is no such row")
+        if not (m[p] >= 0 and 0 <= v[p] <= min(right.shape[0], won.size) - m[p]):
+            raise IndexError("there is no such column")
+        largest, total = max(largest, n[p] * m[p] if small[p] else 0), total + n[p]
+    if partner.size != total:
+        raise IndexError("there are not as many partners as rows")
+    product, top, (costs, real, whole) = np.empty(largest, left.dtype), 0, room(n, m)
+    for p in range(u.size):
+        rows, columns = n[p], m[p]
+        if small[p]:
+            block = product[: rows * columns].reshape(rows, columns)
+            np.dot(left[u[p] : u[p] + rows], right[v[p] : v[p] + columns].T, block)
+            here = won[v[p] : v[p] + columns]
+            for i in range(rows):
+                line, price = block[i], lost[u[p] + i]
+                for j in range(columns):
+                    line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
+            if not solve_block(block, 0, 0, columns, partner[top : top + rows], costs, real, whole):
+                return p
+        top += rows
+    return -1
+
+
+@fast(f"{VALUES}({FIELD})")
+def mean(vectors: np.ndarray) -> np.ndarray:
+    """``vectors.mean(0)``, summed row by row as numpy does."""
+    count, width = vectors.shape
+    total = np.zeros(width, vectors.dtype)
+    for n in range(count):
+        here = vectors[n]
+        for d in range(width):
+            total[d] += here[d]
+    return total / vectors.dtype.type(count)
+
+
+@fast(f"void({FIELD}, {VALUES}, {FIELD}, {FIELD})")
+def centre(vectors: np.ndarray, middle: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    """Fill rows (-2k, ?, 1) on the left and (k, 1, ?) on the right, of the vectors k seen from the middle."""
+    count, width = vectors.shape
+    if not (middle.size == width and left.shape == right.shape == (count, width + 2)):
+        raise IndexError("the rows to fill are not two wider than the vectors")
+    double = -(middle.dtype.type(1) + middle.dtype.type(1))
+    for n in range(count):
+        here, one, other = vectors[n], left[n], right[n]
+        for d in range(width):
+            k = here[d] - middle[d]
+            one[d], other[d] = double * k, k
+        one[width + 1] = other[width] = 1
+
+
+@fast(f"{FIELD}({FIELD}, {FIELD}, {', '.join(3 * [INTEGERS])})")
+def squared_differences(
+    h: np.ndarray, k: np.ndarray, source: np.ndarray, target: np.ndarray, partner: np.ndarray
+) -> np.ndarray:
+    """``(h[u] - k[v]) ** 2`` for every source node u that has a partner v, in their order."""
+    swaps = 0
+    for s in range(partner.size):
+        swaps += partner[s] >= 0
+    out, at = np.empty((swaps, h.shape[1]), h.dtype), 0
+    if partner.size != source.size or h.shape[1] != k.shape[1]:
+        raise IndexError("nodes and partners do not belong together")
+    for s in range(partner.size):
+        if partner[s] < 0:
+            continue
+        if not (partner[s] < target.size and 0 <= source[s] < h.shape[0] and 0 <= target[partner[s]] < k.shape[0]):
+            raise IndexError("there is no node of that number")
+        one, other, line = h[source[s]], k[target[partner[s]]], out[at]
+        for d in range(line.size):
+            gap = one[d] - other[d]
+            line[d] = gap * gap
+        at += 1
+    return out
+
+
+@fast(f"UniTuple({VALUES}, 2)({', '.join(3 * [VALUES])}, {', '.join(4 * [INTEGERS])})")
+def settle(
+    lost: np.ndarray,
+    won: np.ndarray,
+    swap: np.ndarray,
+    source: np.ndarray,
+    target: np.ndarray,
+    partner: np.ndarray,
+    origin: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each source node costs: the next of ``swap`` where it has a partner, else to lose it; and each target node:
+    to gain it, or nothing where it comes from a source node.
+    """
+    out, into = np.empty(source.size, lost.dtype), np.zeros(target.size, won.dtype)
+    if partner.size != source.size or origin.size != target.size:
+        raise IndexError("nodes and partners do not belong together")
+    at = 0
+    for s in range(source.size):
+        if partner[s] >= 0:
+            if at == swap.size:
+                raise IndexError("there are not as many prices as partners")
+            out[s] = swap[at]
+            at += 1
+        else:
+            if not 0 <= source[s] < lost.size:
+                raise IndexError("there is no node of that number")
+            out[s] = lost[source[s]]
+    for t in range(target.size):
+        if origin[t] < 0:
+            if not 0 <= target[t] < won.size:
+                raise IndexError("there is no node of that number")
+            into[t] = won[target[t]]
+    return out, into
+
+
+@fast(f"void({', '.join(8 * [INTEGERS])})")
+def link(
+    partner: np.ndarray,
+    source_ptr: np.ndarray,
+    target_ptr: np.ndarray,
+    first_source: np.ndarray,
+    first_target: np.ndarray,
+    source: np.ndarray,
+    target: np.ndarray,
+    origin: np.ndarray,
+) -> None:
+    """Turn columns into places along all targets, and fill in the rest of an ``Assignment``: the nodes
+    of each graph, which begin at ``first_source`` and ``first_target``, and where each target node comes from."""
+    for p in range(source_ptr.size - 1):
+        s0, t0 = source_ptr[p], target_ptr[p]
+        for t in range(t0, target_ptr[p + 1]):
+            target[t], origin[t] = first_target[p] + t - t0, -1
+        for s in range(s0, source_ptr[p + 1]):
+            source[s] = first_source[p] + s - s0
+            if partner[s] >= 0:
+                partner[s] += t0
+                origin[partner[s]] = s

@@ -1,0 +1,5 @@
+"""Classifiers on edit distances."""
+
+from epic.classifiers.neighbors import EditNeighbors
+
+__all__ = ["EditNeighbors"]

@@ -1,0 +1,199 @@
+"""How good augmented graphs are, whatever a classifier says of them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from torch import Tensor
+
+from epic.augment.base import Augmentation
+from epic.costs.base import Cost
+from epic.errors import InputError
+from epic.graphs.packed import PackedGraphs, join
+from epic.random import derived
+
+if TYPE_CHECKING:
+    from epic.view.molecule import Chemistry
+
+BATCH = 128
+WARM_UP = 16
+"""Graphs to make before the clock starts."""
+ROUNDING = 1e-4
+"""Learned distances of equal graphs are this share of the mean distance at most: embeddings are summed in float32."""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What :func:`quality` measures; None where it is not defined.
+
+    ``interpolation``: mean error for each distance asked for, over the ``mixed`` graphs: those whose label is a mix of
+    two originals that lie apart. ``disconnected``: share of graphs in several pieces, among those whose originals are
+    in one (among all, where the originals are not known). ``isolated``: share of nodes without an edge to another node.
+    ``valid``: share of graphs that are molecules RDKit can sanitise. ``milliseconds``: to make one graph.
+    """
+
+    graphs: int
+    interpolation: dict[str, float | None]
+    mixed: int | None
+    disconnected: float | None
+    isolated: float | None
+    valid: float | None
+    milliseconds: float | None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Graphs made from originals. ``origin`` is the share of each original in each label, None where not known."""
+
+    originals: PackedGraphs
+    made: PackedGraphs
+    origin: Tensor | None
+    milliseconds: float
+
+
+@torch.no_grad()
+def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: int = 0) -> Sample | None:
+    """One graph for each of ``count`` randomly chosen originals (all, if there are fewer), made in batches as in
+    training; None if the method makes none.
+    """
+    if not method.makes_graphs:
+        raise InputError(f"{type(method).__name__} makes no graphs to look at: leave it out")
+    order = torch.randperm(len(graphs), generator=derived(seed, "originals"))[:count]
+    # A last batch of one graph would leave nothing to pair it with.
+    parts = list(order.tensor_split(max(1, -(-order.numel() // BATCH))))
+    _warm_up(method, graphs.select(parts[0]), seed)
+    originals, made, origins, took = [], [], [], []
+    for number, index in enumerate(parts):
+        batch = method._labelled(graphs.select(index))
+        picked = torch.arange(len(batch))
+        start = time.perf_counter()
+        found = method._made(batch, picked, derived(seed, "made", number))
+        took.append(time.perf_counter() - start)
+        if found is None:
+            return None
+        took[-1] *= 1e3 / len(found)
+        origin = method.origin(batch, picked, derived(seed, "made", number), found)
+        originals.append(batch)
+        made.append(found)
+        origins.append(origin)
+    known = [o for o in origins if o is not None]
+    whole = torch.block_diag(*known) if len(known) == len(origins) else None
+    return Sample(join(originals), join(made), whole, float(np.median(took)))
+
+
+def _warm_up(method: Augmentation, graphs: PackedGraphs, seed: int) -> None:
+    """Make a few graphs that nobody sees: what is compiled or loaded at the first call is not what a graph takes."""
+    few = method._labelled(graphs).select(torch.arange(min(WARM_UP, len(graphs))))
+    method._made(few, torch.arange(len(few)), derived(seed, "warm-up"))
+
+
+def quality(
+    method: Augmentation,
+    graphs: PackedGraphs,
+    costs: dict[str, Cost] | None = None,
+    count: int = 500,
+    seed: int = 0,
+    chemistry: Chemistry | None = None,
+) -> Quality:
+    """Make graphs and measure them. ``costs`` are the distances to measure interpolation errors by."""
+    found = sample(method, graphs, count, seed)
+    if found is None:
+        return Quality(0, dict.fromkeys(costs or {}), None, None, None, None, None)
+    pieces = components(found.made)
+    fair = np.ones(pieces.size, dtype=bool)
+    if found.origin is not None:
+        broken = torch.from_numpy(components(found.originals) > 1)
+        fair = ~((found.origin > 0) & broken).any(1).numpy()
+    errors = {name: interpolation_error(found, cost) for name, cost in (costs or {}).items()}
+    mixed = [e.numel() for e in errors.values()]
+    return Quality(
+        len(found.made),
+        {name: float(e.mean()) if e.numel() else None for name, e in errors.items()},
+        max(mixed) if mixed else None,
+        float((pieces[fair] > 1).mean()) if fair.any() else None,
+        isolated(found.made),
+        valid(found.made, chemistry, like=found.originals),
+        found.milliseconds,
+    )
+
+
+def quality_of_originals(
+    graphs: PackedGraphs, count: int = 500, seed: int = 0, chemistry: Chemistry | None = None
+) -> Quality:
+    """The same of the originals that :func:`quality` starts from, to compare with."""
+    chosen = graphs.select(torch.randperm(len(graphs), generator=derived(seed, "originals"))[:count])
+    whole = components(chosen)
+    broken = float((whole > 1).mean())
+    return Quality(len(chosen), {}, None, broken, isolated(chosen), valid(chosen, chemistry, like=chosen), None)
+
+
+@torch.no_grad()
+def interpolation_error(found: Sample, cost: Cost) -> Tensor:
+    """``(|d(G1, G) - w d| + |d(G, G2) - (1 - w) d|) / d`` of each graph G whose label has the share w of G2 and the
+    rest of G1, where their distance d is not 0.
+    """
+    if found.origin is None:
+        return torch.zeros(0)
+    (at,) = ((found.origin > 0).sum(1) == 2).nonzero(as_tuple=True)
+    if at.numel() == 0:
+        return torch.zeros(0)
+    share, (one, two) = found.origin[at].double(), found.origin[at].topk(2, dim=1).indices.sort(1).values.T
+    w = share.gather(1, two[:, None])[:, 0]
+    ends, between = cost.measure(found.originals), cost.measure(found.made.only(found.originals))
+    apart = cost.exact(ends, ends, one, two)
+    first, second = cost.exact(ends, between, one, at), cost.exact(between, ends, at, two)
+    error = (first - w * apart).abs() + (second - (1 - w) * apart).abs()
+    return (error / apart)[apart > ROUNDING * apart.mean()]
+
+
+def components(graphs: PackedGraphs) -> np.ndarray:
+    """Pieces of each graph, edges taken both ways."""
+    nodes, (a, b) = graphs.num_nodes, graphs.edge_index.cpu().numpy()
+    _, piece = connected_components(coo_array((np.ones(a.size, np.int8), (a, b)), shape=(nodes, nodes)), directed=False)
+    first = np.unique(piece, return_index=True)[1]
+    return np.bincount(graphs.graph_of_node.cpu().numpy()[first], minlength=len(graphs))
+
+
+def isolated(graphs: PackedGraphs) -> float | None:
+    """Share of nodes without an edge to another node."""
+    if graphs.num_nodes == 0:
+        return None
+    a, b = graphs.edge_index
+    joined = torch.zeros(graphs.num_nodes, dtype=torch.bool, device=a.device)
+    joined[graphs.edge_index[:, a != b].flatten()] = True
+    return float((~joined).double().mean())
+
+
+def valid(graphs: PackedGraphs, chemistry: Chemistry | None, like: PackedGraphs) -> float | None:
+    """Share of graphs that are molecules RDKit can sanitise; None where the originals ``like`` are not molecules."""
+    from epic.view.molecule import fault, molecule_of
+
+    if molecule_of(like.graph(0), chemistry) is None:
+        return None
+    molecules = [molecule_of(graphs.graph(g), chemistry) for g in range(len(graphs))]
+    return sum(m is not None and not fault(m) for m in molecules) / len(graphs)
+
+
+COLUMNS = {
+    "disconnected": "disconnected %",
+    "isolated": "isolated nodes %",
+    "valid": "valid molecules %",
+    "milliseconds": "ms a graph",
+}
+
+
+def row(name: str, measured: Quality, distances: list[str]) -> list[str]:
+    """One line of a table: the name, an error for each distance, then ``COLUMNS``; '-' where undefined."""
+
+    def text(value: Any, scale: float = 1.0, digits: int = 3) -> str:
+        return "-" if value is None else f"{scale * value:.{digits}f}"
+
+    errors = [text(measured.interpolation.get(d)) for d in distances]
+    shares = [text(getattr(measured, c), 100.0, 1) for c in ("disconnected", "isolated", "valid")]
+    return [name, *errors, *shares, text(measured.milliseconds)]

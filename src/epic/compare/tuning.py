@@ -1,0 +1,52 @@
+"""Settings to try on validation: as many for every method."""
+
+from __future__ import annotations
+
+import inspect
+from itertools import product
+from typing import Any
+
+from epic.augment import method_class
+from epic.random import derived
+
+RATIOS = (0.5, 0.2, 1.0)
+"""Shares of augmented graphs to choose from."""
+PLAIN: dict[str, tuple[Any, ...]] = {
+    "pool": ("sum", "mean"),
+    "learning_rate": (1e-3, 3e-3, 3e-4),
+    "dropout": (0.5, 0.2),
+}
+"""What plain training spends its budget on."""
+
+
+def candidates(method: str, budget: int, fixed: dict[str, Any]) -> list[dict[str, Any]]:
+    """At most ``budget`` settings of a method, its defaults first, then one change at a time, then any combination.
+
+    ``fixed`` settings are not varied. A budget of 0 or 1 leaves the defaults.
+    """
+    kind = method_class(method)
+    grid = {k: v for k, v in kind.grid.items() if k not in fixed}
+    takes = inspect.signature(kind).parameters
+    if "ratio" in takes and "ratio" not in fixed and "ratio" not in grid:
+        default = takes["ratio"].default
+        grid["ratio"] = (default, *(r for r in RATIOS if r != default))
+    return spread(grid, budget, method)
+
+
+def spread(grid: dict[str, tuple[Any, ...]], budget: int, name: str) -> list[dict[str, Any]]:
+    """Points of a grid: the first value of everything, then one change at a time, the axes in turn, then the rest in an
+    order drawn by name.
+
+    >>> spread({"p": (1, 2), "q": (5, 6)}, 3, "x")
+    [{}, {'p': 2}, {'q': 6}]
+    """
+    single = [{k: v} for i in range(1, 9) for k, values in grid.items() for v in values[i : i + 1]]
+    rest = []
+    for values in product(*grid.values()):
+        changed = {k: v for k, v in zip(grid, values, strict=True) if v != grid[k][0]}
+        if len(changed) > 1:
+            rest.append(changed)
+    import torch
+
+    order = torch.randperm(len(rest), generator=derived("tuning", name)).tolist()
+    return [{}, *single, *(rest[i] for i in order)][: max(1, budget)]

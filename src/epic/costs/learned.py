@@ -1,0 +1,191 @@
+"""Costs learned from labelled graphs, the heart of EPIC (Heo et al. 2024)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from epic.costs.base import Cost
+from epic.costs.learning import Epoch, Learning, learn
+from epic.errors import InputError, choose
+from epic.graphs.convert import pack
+from epic.graphs.packed import Graphs, PackedGraphs, matrix
+from epic.matching.euclidean import EuclideanReducedCosts, between, settled, swaps
+from epic.matching.reduced import ReducedCosts
+from epic.matching.types import Assignment, NodeCosts
+from epic.nn.cost_network import CostNetwork
+from epic.nn.layers import BACKBONES, FeatureSchema
+from epic.random import base_seed
+
+
+class LearnedCost(Cost):
+    """A substitution costs the distance of two node embeddings; a deletion or insertion, what one small network says of
+    the node.
+
+    ``backbone`` is ``gin`` or ``gcn``. Node features may be floats or integer categories; where graphs have no ``x``,
+    degrees are used; edge attributes are used where present. Costs are always taken in evaluation mode, so they are a
+    property of the graph and not of its batch.
+    """
+
+    kind = "learned"
+    symmetric = True
+
+    def __init__(self, backbone: str = "gin", width: int = 32, layers: int = 3) -> None:
+        choose(backbone, BACKBONES, "backbone")
+        for name, value in (("width", width), ("layers", layers)):
+            if value < 1:
+                raise InputError(f"{name} must be at least 1, got {value}")
+        self.backbone, self.width, self.layers = backbone, width, layers
+        self.history: list[Epoch] = []
+        self.learning: Learning | None = None
+        self._network: CostNetwork | None = None
+
+    @property
+    def fitted(self) -> bool:
+        return self._network is not None
+
+    @property
+    def network(self) -> CostNetwork:
+        if self._network is None:
+            raise InputError("this cost has not been learned yet: call fit(graphs), or LearnedCost.load(path)")
+        return self._network
+
+    def fit(
+        self,
+        graphs: Graphs,
+        *,
+        validation: Graphs | float = 0.1,
+        checkpoint: str | Path | None = None,
+        progress: bool = True,
+        device: torch.device | str | None = None,
+        **options: Any,
+    ) -> LearnedCost:
+        """Learn from labelled graphs.
+
+        ``validation`` is a share of the graphs to hold out (stratified; 0 for none) or graphs of your own; the epoch
+        with the lowest validation loss is kept. ``checkpoint`` names a file written after every epoch: a killed run
+        goes on from it, to the same result, and it is removed at the end. Further ``options`` are those of
+        :class:`epic.costs.learning.Learning`.
+        """
+        settings = _learning(options)
+        packed = pack(graphs)
+        if packed.y is None:
+            raise InputError("the graphs have no labels y: learning costs needs them")
+        if isinstance(validation, (int, float)):
+            train, held = hold_out(packed, float(validation), settings.seed)
+        else:
+            train, held = packed, pack(validation)
+        path = None if checkpoint is None else Path(checkpoint)
+        nodes = (
+            FeatureSchema("degree", (int(train.degree().max()) + 1,))
+            if train.x is None
+            else FeatureSchema.of(train.x, "x")
+        )
+        edges = None if train.edge_attr is None else FeatureSchema.of(train.edge_attr, "edge_attr")
+        before = self._network
+        with torch.random.fork_rng(devices=[]):
+            # Initial weights come from the seed; torch.manual_seed would seed other devices too.
+            torch.default_generator.manual_seed(settings.seed)
+            self._network = CostNetwork(nodes, edges, self.backbone, self.width, self.layers)
+        if device is not None:
+            self._network.to(device)
+        try:
+            history = learn(self, train, held, settings, path, progress)
+        except BaseException:
+            self._network = before  # a failed or interrupted fit leaves what was there
+            raise
+        self.history, self.learning = history, settings
+        self._network.eval()
+        return self
+
+    def nodes(self, graphs: PackedGraphs) -> NodeCosts:
+        network = self.network
+        device = network.device
+        embedding, price = network(graphs if graphs.ptr.device == device else graphs.to(device))
+        return NodeCosts(embedding, price, price, graphs.ptr.to(device))
+
+    def substitution(self, source: Tensor, target: Tensor) -> Tensor:
+        return between(source, target)
+
+    def gains(self, a: NodeCosts, b: NodeCosts) -> ReducedCosts:
+        return EuclideanReducedCosts(a, b)
+
+    def swaps(self, a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
+        return swaps(a, b, u, v)
+
+    def settled(self, a: NodeCosts, b: NodeCosts, m: Assignment) -> tuple[Tensor, Tensor] | None:
+        return settled(a, b, m) if getattr(self.swaps, "__func__", None) is _SWAPS else None
+
+    def to(self, device: torch.device | str) -> LearnedCost:
+        self.network.to(device)
+        return self
+
+    def config(self) -> dict[str, Any]:
+        network = self.network
+        return {
+            "backbone": self.backbone,
+            "width": self.width,
+            "layers": self.layers,
+            "nodes": asdict(network.nodes),
+            "edges": None if network.edges is None else asdict(network.edges),
+        }
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        return dict(self.network.state_dict()), {
+            "config": self.config(),
+            "learning": None if self.learning is None else asdict(self.learning),
+            "history": [asdict(e) for e in self.history],
+        }
+
+    @classmethod
+    def from_state(cls, tensors: dict[str, Tensor], header: dict[str, Any]) -> LearnedCost:
+        config = header["config"]
+        cost = cls(config["backbone"], config["width"], config["layers"])
+        nodes, edges = (
+            None if c is None else FeatureSchema(c["kind"], tuple(c["sizes"]))
+            for c in (config["nodes"], config["edges"])
+        )
+        assert nodes is not None
+        precision = tensors["price.0.weight"].dtype
+        cost._network = CostNetwork(nodes, edges, cost.backbone, cost.width, cost.layers).to(precision).eval()
+        cost._network.load_state_dict(tensors)
+        cost.learning = None if header["learning"] is None else Learning(**header["learning"])
+        cost.history = [Epoch(**e) for e in header["history"]]
+        return cost
+
+
+_SWAPS = LearnedCost.swaps  # what settled does too; a cost of one's own may price otherwise
+
+
+def _learning(options: dict[str, Any]) -> Learning:
+    for name in options:
+        choose(name, Learning.__dataclass_fields__, "option of fit")
+    if "seed" in options:
+        options = {**options, "seed": base_seed(options["seed"])}  # a generator will do, too
+    return Learning(**options)
+
+
+def hold_out(graphs: PackedGraphs, share: float, seed: int) -> tuple[PackedGraphs, PackedGraphs | None]:
+    """Set aside a share of every class (of all graphs, where labels are not classes)."""
+    if not 0 <= share < 1:
+        raise InputError(f"validation must be a share in [0, 1) or graphs, got {share}")
+    if share == 0 or len(graphs) < 10:
+        return graphs, None
+    assert graphs.y is not None
+    y = matrix(graphs.y.cpu())
+    by_class = y.shape[1] == 1 and not y.is_floating_point()
+    classes = y[:, 0].long() if by_class else torch.zeros(len(graphs), dtype=torch.long)
+    shuffled = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(seed))
+    grouped = shuffled[torch.argsort(classes[shuffled], stable=True)]
+    counts = torch.bincount(classes - classes.min())
+    place = torch.arange(len(graphs)) - torch.repeat_interleave(counts.cumsum(0) - counts, counts)
+    # Two of a class at least, or there is no triplet to watch; none of a class that cannot spare them.
+    wanted = (share * counts).round().clamp_min(2).where(counts >= 10, 0.0)
+    held = place < torch.repeat_interleave(wanted, counts)
+    if not bool(held.any()):
+        return graphs, None
+    return graphs.select(grouped[~held].sort().values), graphs.select(grouped[held].sort().values)

@@ -1,0 +1,1 @@
+"""Edit distances of pairs, whole matrices, nearest neighbours, and what a cost says of each node."""

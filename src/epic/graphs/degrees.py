@@ -1,0 +1,62 @@
+"""Node features that are degrees must follow the edges: after an edit they are computed anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from epic.errors import InputError
+from epic.graphs.packed import PackedGraphs, matrix
+
+
+@dataclass(frozen=True)
+class DegreeFeatures:
+    """``x`` holds degrees: one-hot, clamped at the last of ``width`` columns, or as a number in a single column.
+
+    ``end`` 0 counts outgoing edges, 1 incoming ones (the same in undirected graphs).
+    """
+
+    width: int
+    end: int = 0
+
+    def compute(self, graphs: PackedGraphs, dtype: torch.dtype) -> Tensor:
+        degree = graphs.degree(self.end)
+        if self.width == 1:
+            return degree[:, None].to(dtype)
+        x = torch.zeros(graphs.num_nodes, self.width, dtype=dtype, device=degree.device)
+        return x.scatter_(1, degree.clamp_max(self.width - 1)[:, None], 1)
+
+    def refresh(self, graphs: PackedGraphs) -> PackedGraphs:
+        """The same graphs with ``x`` computed anew."""
+        x = graphs.node["x"]
+        return replace(graphs, node={**graphs.node, "x": self.compute(graphs, x.dtype).view(x.shape)})
+
+
+def detect(graphs: PackedGraphs) -> DegreeFeatures | None:
+    """Degree features, if that is what ``x`` holds throughout."""
+    x = graphs.x
+    if x is None or graphs.edge_index.shape[1] == 0:
+        return None
+    flat = matrix(x)
+    if flat.shape[1] == 0 or flat.dtype == torch.bool or bool((flat == flat[:1]).all()):
+        return None  # a constant tells nothing, even where all nodes happen to have that degree
+    for end in (0, 1):
+        spec = DegreeFeatures(flat.shape[1], end)
+        if torch.equal(spec.compute(graphs, flat.dtype), flat):
+            return spec
+    return None
+
+
+def demanded(graphs: PackedGraphs) -> DegreeFeatures:
+    """Degree features because the user says so; refuse if ``x`` contradicts."""
+    if graphs.x is None:
+        raise InputError("degree_features=True, but the graphs have no x")
+    spec = detect(graphs)
+    if spec is None:
+        raise InputError(
+            "degree_features=True, but x holds neither degrees in one column nor one-hot degrees: "
+            "pass degree_features=False, or make x with torch_geometric.transforms.OneHotDegree"
+        )
+    return spec

@@ -1,0 +1,126 @@
+"""The classifiers that augmentation is judged with: GIN and GCN, in the form used for TU sets and in OGB's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.data import Batch
+
+from epic.data.smiles import ATOM_SIZES, BOND_SIZES
+from epic.errors import InputError, choose
+from epic.graphs.packed import PackedGraphs
+from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, gcn_scale
+from epic.nn.messages import Segments, SortedEdges, segment_sum
+
+POOLS = ("sum", "mean")
+
+
+@dataclass(frozen=True)
+class BackboneConfig:
+    """Shape of a backbone. ``dropout`` acts in the head, and after each layer too if ``between``."""
+
+    conv: str = "gin"
+    width: int = 64
+    layers: int = 5
+    hidden: int | None = None
+    pool: str = "sum"
+    head_layers: int = 2
+    dropout: float = 0.5
+    between: bool = False
+
+    def __post_init__(self) -> None:
+        choose(self.conv, BACKBONES, "backbone")
+        choose(self.pool, POOLS, "pool")
+        if not 0 <= self.dropout < 1:
+            raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
+        for name in ("width", "layers", "head_layers"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+
+
+TU = BackboneConfig()
+OGB = BackboneConfig(width=300, hidden=600, pool="mean", head_layers=1, between=True)
+
+
+class Backbone(nn.Module):
+    """``forward`` is ``head(embed(batch))`` and ``embed`` is ``pool(nodes(batch), batch)``.
+
+    ``encode`` gives the first node vectors, which ``nodes`` and ``embed`` also take from outside.
+
+    Edge attributes are used if the network was made with them; ``edge_weight`` of a batch multiplies messages.
+    """
+
+    def __init__(
+        self, nodes: FeatureSchema, edges: FeatureSchema | None, outputs: int, form: BackboneConfig = TU
+    ) -> None:
+        super().__init__()
+        self.form = form
+        self.first = Encoder(nodes, form.width)
+        self.layers = nn.ModuleList(Layer(form.conv, form.width, edges, form.hidden) for _ in range(form.layers))
+        parts: list[nn.Module] = []
+        for _ in range(form.head_layers - 1):
+            parts += [nn.Linear(form.width, form.width), nn.ReLU(), nn.Dropout(form.dropout)]
+        self.head = nn.Sequential(*parts, nn.Linear(form.width, outputs))
+        self.uses_edges = edges is not None
+
+    def encode(self, batch: Batch) -> Tensor:
+        """Vectors of the nodes before any message."""
+        if batch.x is None:
+            raise InputError("the batch has no x: give its graphs features, for instance one-hot degrees")
+        return self.first(batch.x, "x")
+
+    def nodes(self, batch: Batch, h: Tensor | None = None) -> Tensor:
+        """One vector for each node, after all rounds of messages."""
+        h = self.encode(batch) if h is None else h
+        weight = batch.get("edge_weight")
+        attr = batch.edge_attr if self.uses_edges else None
+        routes = SortedEdges(batch.edge_index, h.shape[0])
+        scale = gcn_scale(routes, weight, h) if self.form.conv == "gcn" else None
+        for index, layer in enumerate(self.layers):
+            h = layer(h, routes, attr, weight, scale)
+            if not self.form.between or index < len(self.layers) - 1:  # OGB's last layer has no ReLU
+                h = F.relu(h, inplace=True)
+            if self.form.between:
+                h = F.dropout(h, self.form.dropout, self.training)
+        return h
+
+    def pool(self, h: Tensor, batch: Batch) -> Tensor:
+        """Node vectors to one vector for each graph."""
+        groups = Segments(batch.batch, batch.num_graphs)
+        total = segment_sum(h, groups)
+        return total if self.form.pool == "sum" else total / groups.ptr.diff().clamp_min(1)[:, None]
+
+    def embed(self, batch: Batch, h: Tensor | None = None) -> Tensor:
+        """One vector for each graph."""
+        return self.pool(self.nodes(batch, h), batch)
+
+    def forward(self, batch: Batch) -> Tensor:
+        return self.head(self.embed(batch))
+
+
+def backbone_for(graphs: PackedGraphs, outputs: int, conv: str = "gin", seed: int = 0, **changes: Any) -> Backbone:
+    """A backbone that fits graphs: OGB's form for integer (molecule) features, the TU form otherwise.
+
+    Initial weights are a function of ``seed``; the global random state stays as it was. ``changes`` are fields of
+    :class:`BackboneConfig`.
+    """
+    if graphs.x is None:
+        raise InputError("the graphs have no x: give them features, for instance one-hot degrees")
+    nodes = FeatureSchema.of(graphs.x, "x")
+    edges = None if graphs.edge_attr is None else FeatureSchema.of(graphs.edge_attr, "edge_attr")
+    molecules = nodes.kind == "int"
+    if molecules and len(nodes.sizes) in (len(ATOM_SIZES), len(ATOM_SIZES) + 1):  # EPIC's indicator may be behind them
+        atoms = map(max, nodes.sizes, ATOM_SIZES)
+        nodes = FeatureSchema("int", (*atoms, *nodes.sizes[len(ATOM_SIZES) :]))
+    if molecules and edges is not None and edges.kind == "int" and len(edges.sizes) == len(BOND_SIZES):
+        edges = FeatureSchema("int", tuple(map(max, edges.sizes, BOND_SIZES)))
+    for name in changes:
+        choose(name, BackboneConfig.__dataclass_fields__, "option of the backbone")
+    form = replace(OGB if molecules else TU, conv=conv, **changes)
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        return Backbone(nodes, edges, outputs, form)

@@ -1,0 +1,155 @@
+"""Building blocks of our networks: encoders of features, and rounds of messages with edge attributes and weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from epic.errors import InputError
+from epic.graphs.packed import matrix
+from epic.nn.messages import SortedEdges, neighbor_sum, segment_gather, segment_sum
+
+BACKBONES = ("gin", "gcn")
+
+
+@dataclass(frozen=True)
+class FeatureSchema:
+    """What a feature matrix holds: ``float`` columns, ``int`` categories (a table a column), or ``degree``."""
+
+    kind: str
+    sizes: tuple[int, ...] = ()
+
+    @staticmethod
+    def of(value: Tensor, what: str) -> FeatureSchema:
+        """Read the kind and the width, or the number of categories, off a feature matrix."""
+        value = matrix(value)
+        if value.is_floating_point() or value.dtype == torch.bool:
+            return FeatureSchema("float", (value.shape[1],))
+        if value.numel() == 0:
+            return FeatureSchema("int", (1,) * value.shape[1])
+        if int(value.min()) < 0:
+            raise InputError(f"integer {what} holds {int(value.min())}: categories must be 0 or more")
+        return FeatureSchema("int", tuple((value.amax(0) + 1).tolist()))
+
+
+class Encoder(nn.Module):
+    """Turn a feature matrix into vectors.
+
+    Categories never seen in learning share one vector, the last of their table.
+    """
+
+    first: Tensor
+    last: Tensor
+
+    def __init__(self, columns: FeatureSchema, width: int) -> None:
+        super().__init__()
+        self.columns = columns
+        self.linear: nn.Linear | None = None
+        if columns.kind == "float":
+            self.linear = nn.Linear(columns.sizes[0], width)
+        else:
+            self.table = nn.Embedding(sum(columns.sizes) + len(columns.sizes), width)
+            ends = torch.tensor([s + 1 for s in columns.sizes]).cumsum(0)
+            self.register_buffer("last", ends - 1, persistent=False)
+            self.register_buffer("first", torch.cat([ends.new_zeros(1), ends[:-1]]), persistent=False)
+
+    def forward(self, value: Tensor, what: str) -> Tensor:
+        value = matrix(value)
+        width = self.columns.sizes[0] if self.linear is not None else len(self.columns.sizes)
+        floats = value.is_floating_point() or value.dtype == torch.bool
+        if value.shape[1] != width or floats != (self.linear is not None):
+            raise InputError(
+                f"{what} has {value.shape[1]} {'float' if floats else 'integer'} columns, but the network was made for "
+                f"{width} {'float' if self.linear is not None else 'integer'} columns"
+            )
+        if self.linear is not None:
+            return dense(self.linear, value.to(self.linear.weight.dtype))
+        return self.table(torch.minimum(value.long() + self.first, self.last)).sum(1)
+
+
+def gcn_scale(routes: SortedEdges, edge_weight: Tensor | None, like: Tensor) -> Tensor:
+    """GCN's normalisation ``[nodes, 1]``: one over the root of the weighted in-degree, self-loop included."""
+    if edge_weight is None:
+        return (routes.by_end.ptr.diff() + 1).to(like.dtype).rsqrt()[:, None]
+    return (segment_sum(edge_weight.to(like.dtype)[:, None], routes.by_end) + 1).rsqrt()
+
+
+def dense(layer: Any, x: Tensor) -> Tensor:
+    """What a ``Linear`` does, without the call around it, which on a small batch takes as long as the product."""
+    if layer._forward_hooks or layer._forward_pre_hooks:
+        return layer(x)
+    return F.linear(x, layer.weight, layer.bias)
+
+
+def normed(norm: Any, x: Tensor) -> Tensor:
+    """What a ``BatchNorm1d`` does, likewise."""
+    if norm.training or norm.running_mean is None or norm._forward_hooks or norm._forward_pre_hooks:
+        return norm(x)
+    moments = norm.running_mean, norm.running_var
+    return torch.batch_norm(x, norm.weight, norm.bias, *moments, False, 0.0, norm.eps, torch.backends.cudnn.enabled)
+
+
+class Layer(nn.Module):
+    """One round of messages and BatchNorm: GIN (Xu 2019, edge features as in Hu 2020) or GCN (Kipf 2017).
+
+    ``hidden`` is the width inside GIN's two-layer network. Edge weights multiply messages.
+    """
+
+    def __init__(self, backbone: str, width: int, edges: FeatureSchema | None, hidden: int | None = None) -> None:
+        super().__init__()
+        self.backbone = backbone
+        self.edges = None if edges is None else Encoder(edges, width)
+        if backbone == "gin":
+            inner = hidden or width
+            self.eps = nn.Parameter(torch.zeros(()))
+            self.update: Any = nn.Sequential(
+                nn.Linear(width, inner), nn.BatchNorm1d(inner), nn.ReLU(inplace=True), nn.Linear(inner, width)
+            )
+        else:
+            self.update = nn.Linear(width, width)
+        self.norm = nn.BatchNorm1d(width)
+
+    def forward(
+        self,
+        h: Tensor,
+        routes: SortedEdges,
+        edge_attr: Tensor | None = None,
+        edge_weight: Tensor | None = None,
+        scale: Tensor | None = None,
+    ) -> Tensor:
+        """New node vectors; ``scale`` is :func:`gcn_scale`, computed once for all layers."""
+        if self.backbone == "gin":
+            first, norm, _, second = self.update
+            h = dense(first, (1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight))
+            return normed(self.norm, dense(second, F.relu(normed(norm, h), inplace=True)))
+        h = dense(self.update, h)
+        if scale is None:
+            scale = gcn_scale(routes, edge_weight, h)
+        if self.edges is None or edge_attr is None:
+            h = scale * h
+            return normed(self.norm, (h + self._gathered(h, routes, None, edge_weight)) * scale)
+        return normed(self.norm, (scale * h + self._gathered(h, routes, edge_attr, edge_weight, scale)) * scale)
+
+    def _gathered(
+        self,
+        h: Tensor,
+        routes: SortedEdges,
+        edge_attr: Tensor | None,
+        edge_weight: Tensor | None,
+        scale: Tensor | None = None,
+    ) -> Tensor:
+        """Sum of the messages that reach each node; ``scale`` multiplies those that a node sends."""
+        if self.edges is None or edge_attr is None:
+            if edge_weight is None:
+                return neighbor_sum(h, routes)
+            return segment_sum(segment_gather(h, routes.by_start) * edge_weight[:, None], routes.by_end)
+        message = F.relu(segment_gather(h, routes.by_start) + self.edges(edge_attr, "edge_attr"))
+        if edge_weight is not None:
+            message = message * edge_weight[:, None]
+        if scale is not None:
+            message = message * segment_gather(scale, routes.by_start)
+        return segment_sum(message, routes.by_end)

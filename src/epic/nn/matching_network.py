@@ -1,0 +1,128 @@
+"""A graph matching network: node vectors of two graphs that have seen each other (Li et al., ICML 2019)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from epic.errors import InputError
+from epic.graphs.packed import PackedGraphs
+from epic.graphs.padding import buckets, padded_index
+from epic.nn.layers import Encoder, FeatureSchema
+
+AREA = 1 << 18
+"""Entries of a padded block of similarities."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Pairs of similar size, both sides padded to the same length.
+
+    ``graph`` ``[2, P]`` are numbers of graphs, ``index`` and ``real`` ``[2, P, N]`` their nodes and which of them are
+    no padding.
+    """
+
+    graph: Tensor
+    index: Tensor
+    real: Tensor
+
+
+def blocks(ptr: Tensor, area: int = AREA) -> list[Block]:
+    """Pair the first half of packed graphs with the second half, in blocks of bounded size."""
+    half = (ptr.numel() - 1) // 2
+    size = ptr.diff()
+    longer = torch.maximum(size[:half], size[half:])
+    found = []
+    for pairs in buckets(longer, longer, area):
+        graph = torch.cat([pairs, pairs + half]).to(ptr.device)
+        index, real = padded_index(ptr[graph], size[graph])
+        shape = (2, pairs.numel(), index.shape[1])
+        found.append(Block(graph.view(2, -1), index.view(shape), real.view(shape)))
+    return found
+
+
+class Round(nn.Module):
+    """Messages inside each graph, attention across the pair, and an update from both."""
+
+    def __init__(self, width: int, edges: FeatureSchema | None) -> None:
+        super().__init__()
+        self.message = nn.Linear(width, width)
+        self.edges = None if edges is None else Encoder(edges, width)
+        self.update = nn.Sequential(
+            nn.Linear(3 * width, width), nn.BatchNorm1d(width), nn.ReLU(inplace=True), nn.Linear(width, width)
+        )
+        self.norm = nn.BatchNorm1d(width)
+
+    def forward(self, h: Tensor, graphs: PackedGraphs, parts: list[Block], back: Tensor) -> Tensor:
+        message = self.message(h).index_select(0, graphs.edge_index[0])
+        if self.edges is not None and graphs.edge_attr is not None:
+            message = message + self.edges(graphs.edge_attr, "edge_attr")
+        message = F.relu(message, inplace=True)
+        if "edge_weight" in graphs.edge:
+            message = message * graphs.edge["edge_weight"][:, None].to(h.dtype)
+        inside = torch.zeros_like(h).index_add_(0, graphs.edge_index[1], message)
+        return self.norm(h + self.update(torch.cat([h, inside, h - attended(h, parts, back)], dim=1)))
+
+
+def attended(h: Tensor, parts: list[Block], back: Tensor) -> Tensor:
+    """What each node sees of its graph's partner: the partner's nodes, averaged by a softmax of inner products."""
+    seen = []
+    for part in parts:
+        one, two = h[part.index]
+        score = one @ two.transpose(1, 2) / h.shape[1] ** 0.5
+        hidden = [~r[:, None, :] for r in part.real]
+        low = torch.finfo(score.dtype).min  # not -inf: a graph without nodes would make NaN of it
+        to_two = score.masked_fill(hidden[1], low).softmax(2).masked_fill(hidden[1], 0.0)
+        to_one = score.transpose(1, 2).masked_fill(hidden[0], low).softmax(2).masked_fill(hidden[0], 0.0)
+        seen.append(torch.stack([to_two @ two, to_one @ one])[part.real])
+    return torch.cat(seen).index_select(0, back)
+
+
+class MatchingNetwork(nn.Module):
+    """Vectors of the nodes of two graphs, each computed with an eye on the other, and one vector for each graph.
+
+    Our choices: a message is made of its sender and its edge, since the update knows the receiver; an update adds to
+    the vector; inner products are scaled as in attention; a graph's vector is a gated mean of its nodes. BatchNorm
+    stands in the updates, as in GIN, and after the vectors of graphs, which otherwise shrink to one point where
+    triplets are hard, and stay there with the loss at the margin. In evaluation mode a pair does not depend on its
+    batch.
+    """
+
+    def __init__(self, nodes: FeatureSchema, edges: FeatureSchema | None, width: int = 100, layers: int = 5) -> None:
+        super().__init__()
+        self.nodes = nodes
+        self.first = Encoder(nodes, width)
+        self.rounds = nn.ModuleList(Round(width, edges) for _ in range(layers))
+        self.gate = nn.Linear(width, 2 * width)
+        self.last = nn.Sequential(nn.Linear(width, width), nn.BatchNorm1d(width, affine=False))
+
+    def forward(self, graphs: PackedGraphs, parts: list[Block] | None = None) -> Tensor:
+        """Node vectors ``[N, width]``; graph k of the first half meets graph k of the second half."""
+        parts = blocks(graphs.ptr) if parts is None else parts
+        if self.nodes.kind == "degree":
+            h = self.first(graphs.degree()[:, None], "degree")
+        elif graphs.x is None:
+            raise InputError("the graphs have no x, but the matching network was trained on graphs that have")
+        else:
+            h = self.first(graphs.x, "x")
+        at = torch.cat([part.index[part.real] for part in parts])
+        back = torch.empty_like(at)
+        back[at] = torch.arange(at.numel(), device=at.device)
+        for layer in self.rounds:
+            h = layer(h, graphs, parts, back)
+        return h
+
+    def embed(self, graphs: PackedGraphs) -> Tensor:
+        """One vector for each graph of the pairs."""
+        gate, value = self.gate(self(graphs)).chunk(2, dim=1)
+        total = value.new_zeros(len(graphs), value.shape[1])
+        total.index_add_(0, graphs.graph_of_node, gate.sigmoid() * value)
+        return self.last(total / graphs.sizes.clamp_min(1)[:, None])
+
+    def distances(self, graphs: PackedGraphs, one: Tensor, two: Tensor) -> Tensor:
+        """Squared distances of pairs of graphs, on average over the entries of their vectors."""
+        a, b = self.embed(graphs.select(torch.cat([one, two]))).chunk(2)
+        return (a - b).square().mean(1)

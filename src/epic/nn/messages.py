@@ -1,0 +1,178 @@
+"""Sums over edges, the innermost work of every network here.
+
+Edges are sorted once for all layers of a network; a sum over the edges of each node is then one run through memory
+(``embedding_bag``), several times faster on a CPU than adding edge by edge, and its gradient is such a sum too.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
+
+from epic._kernels.backend import compiled, integers
+from epic.errors import InputError
+
+
+class SortedEdges:
+    """Edges of a batch of graphs, made ready for messages from ``edge_index[0]`` to ``edge_index[1]``."""
+
+    def __init__(self, edge_index: Tensor, nodes: int) -> None:
+        self.start, self.end, self.nodes = edge_index[0], edge_index[1], nodes
+
+    @cached_property
+    def by_end(self) -> Segments:
+        return Segments(self.end, self.nodes)
+
+    @cached_property
+    def by_start(self) -> Segments:
+        return Segments(self.start, self.nodes)
+
+    @cached_property
+    def inward(self) -> Tensor:
+        """Where edges start, sorted by where they end."""
+        return self.by_end.sorted(self.start)
+
+    @cached_property
+    def outward(self) -> Tensor:
+        """Where edges end, sorted by where they start."""
+        return self.by_start.sorted(self.end)
+
+    @cached_property
+    def back(self) -> SortedEdges:
+        """The same edges the other way."""
+        other = SortedEdges.__new__(SortedEdges)
+        other.start, other.end, other.nodes = self.end, self.start, self.nodes
+        other.by_end, other.inward = self.by_start, self.outward
+        other.by_start, other.outward = self.by_end, self.inward
+        return other
+
+
+class Segments:
+    """Elements by the group that ``index`` puts them in: ``order`` sorts them (None: they are sorted), group g is then
+    at ``ptr[g]`` to ``ptr[g + 1]``.
+    """
+
+    def __init__(self, index: Tensor, count: int) -> None:
+        self.index = index
+        self.order: Tensor | None = None
+        sort, arrays = compiled("_kernels.compiled", "sort_groups"), integers(index)
+        if sort is not None and arrays is not None:
+            ptr, order = np.empty(count + 1, np.int64), np.empty(index.numel(), np.int64)
+            state = sort(*arrays, ptr, order)
+            if state >= 0:
+                self.ptr = torch.from_numpy(ptr)
+                self.order = torch.from_numpy(order) if state == 0 else None
+                return
+        sizes = torch.bincount(index, minlength=count)
+        if sizes.numel() > count:
+            raise InputError(f"an edge names node {sizes.numel() - 1}, but there are {count}: node numbers begin at 0")
+        if not bool((index[1:] >= index[:-1]).all()):
+            self.order = _order(index, count)
+        self.ptr = index.new_zeros(count + 1, dtype=torch.long)
+        self.ptr[1:] = sizes.cumsum(0)
+
+    @cached_property
+    def places(self) -> Tensor:
+        return torch.arange(self.index.numel(), device=self.index.device) if self.order is None else self.order
+
+    def sorted(self, value: Tensor) -> Tensor:
+        return value if self.order is None else value.index_select(0, self.order)
+
+
+def neighbor_sum(h: Tensor, routes: SortedEdges) -> Tensor:
+    """For every node, the sum of ``h`` over the nodes that send to it."""
+    return _linear(_Spread, h, routes)
+
+
+def segment_gather(h: Tensor, groups: Segments) -> Tensor:
+    """For every element, ``h`` of its group."""
+    return _linear(_Fetch, h, groups)
+
+
+def segment_sum(value: Tensor, groups: Segments) -> Tensor:
+    """For every group, the sum of ``value`` over its elements."""
+    return _linear(_Collect, value, groups)
+
+
+class _Linear(torch.autograd.Function):
+    """What the three have in common: they are linear in their first argument; the second says which edges."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        # Torch reads it at every call, and finding it anew takes longer than the sum over a small batch.
+        cls.forward.__signature__ = inspect.signature(cls.forward)  # type: ignore[attr-defined]
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Any], output: Tensor) -> None:
+        ctx.edges = inputs[1]
+
+
+def _linear(function: type[_Linear], value: Tensor, edges: Any) -> Tensor:
+    if torch.is_grad_enabled() or unpack_dual(value).tangent is not None:
+        return function.apply(value, edges)
+    # What torch does around a function, for gradients, takes longer than the sum over a small batch.
+    return function.forward(value, edges)
+
+
+class _Spread(_Linear):
+    @staticmethod
+    def forward(h: Tensor, routes: SortedEdges) -> Tensor:
+        return _bag(h, routes.inward, routes.by_end.ptr)
+
+    @staticmethod
+    def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor, None]:
+        return neighbor_sum(grad[0], ctx.edges.back), None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangent: Any) -> Tensor:
+        return neighbor_sum(tangent[0], ctx.edges)
+
+
+class _Fetch(_Linear):
+    @staticmethod
+    def forward(h: Tensor, groups: Segments) -> Tensor:
+        return h.index_select(0, groups.index)  # several times faster than h[index] on a CPU
+
+    @staticmethod
+    def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor, None]:
+        return segment_sum(grad[0], ctx.edges), None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangent: Any) -> Tensor:
+        return segment_gather(tangent[0], ctx.edges)
+
+
+class _Collect(_Linear):
+    @staticmethod
+    def forward(value: Tensor, groups: Segments) -> Tensor:
+        return _bag(value, groups.places, groups.ptr)
+
+    @staticmethod
+    def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor, None]:
+        return segment_gather(grad[0], ctx.edges), None
+
+    @staticmethod
+    def jvp(ctx: Any, *tangent: Any) -> Tensor:
+        return segment_sum(tangent[0], ctx.edges)
+
+
+def _bag(rows: Tensor, index: Tensor, ptr: Tensor) -> Tensor:
+    """Sums of ``rows[index[ptr[g] : ptr[g + 1]]]``, one for each g."""
+    if rows.shape[0] == 0:
+        return rows.new_zeros(ptr.numel() - 1, rows.shape[1])
+    # torch's own function: what F.embedding_bag does around it takes as long again on a small batch
+    add_up, last_offset = 0, True
+    return torch.embedding_bag(rows.contiguous(), index, ptr, False, add_up, False, None, last_offset)[0]
+
+
+def _order(index: Tensor, count: int) -> Tensor:
+    arrays = integers(index)
+    if arrays is not None and count <= 2**16:  # 16 bits: numpy counts instead of comparing
+        return torch.from_numpy(np.argsort(arrays[0].astype(np.uint16), kind="stable"))
+    return torch.argsort(index, stable=True)

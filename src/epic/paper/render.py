@@ -1,0 +1,184 @@
+"""Tables as text: Markdown to read, CSV to compute with, LaTeX for papers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+
+from epic.compare.differences import Difference
+from epic.paper.table import Block, Cell, Row, Table
+
+FIELDS = (
+    "table block backbone noise row column mean std runs expected failed mark printed printed_std printed_mark "
+    "difference low high p p_corrected over settings"
+).split()
+
+
+def to_markdown(table: Table) -> str:
+    """A block after the other: under each row what the paper prints and, where there is one, the difference."""
+    parts = [f"**{plain_md(table.title)}** ({plain_md(table.metric)})"]
+    columns = [*table.columns, *(["rank"] if table.ranks else [])]
+    for block in table.blocks:
+        if block.title:
+            parts.append(f"*{plain_md(block.title)}*")
+        lines = [_md_line(["", *map(plain_md, columns)]), _md_line(["---"] * (len(columns) + 1), "")]
+        for label, texts in _rows(table, block, plain_md, lambda t: f"**{t}**", lambda t: f"*{t}*"):
+            lines.append(_md_line([label, *texts]))
+        parts.append("\n".join(lines))
+    said = [*_marks(table, "**best**", "*second best*"), *(plain_md(n) for n in (*legend(table), *table.notes))]
+    parts.append("\n".join(f"- {s}" for s in said))
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def to_latex(table: Table) -> str:
+    """A table for the package booktabs: bold is best, underlined second best."""
+    columns = [*table.columns, *(["rank"] if table.ranks else [])]
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_tex(table.title)} ({_tex(table.metric)})}}",
+        rf"\label{{tab:{re.sub('[^A-Za-z0-9-]', '-', table.name)}}}",
+        rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
+        r"\toprule",
+        " & ".join(["", *map(_tex, columns)]).strip() + r" \\",
+    ]
+    for block in table.blocks:
+        lines.append(r"\midrule")
+        if block.title:
+            lines += [rf"\multicolumn{{{len(columns) + 1}}}{{l}}{{\emph{{{_tex(block.title)}}}}} \\"]
+        bold, under = (lambda t: rf"\textbf{{{t}}}"), (lambda t: rf"\underline{{{t}}}")
+        for label, texts in _rows(table, block, _tex, bold, under, "$-$"):
+            lines.append(" & ".join([label, *texts]) + r" \\")
+    said = [*_marks(table, r"\textbf{best}", r"\underline{second best}"), *map(_tex, (*legend(table), *table.notes))]
+    below = [r"\par\smallskip\footnotesize", *said] if said else []
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}"]) + "\n"
+
+
+def to_csv(table: Table, header: bool = True) -> str:
+    """One line for each cell, numbers in full; mean ranks are in the column ``rank``."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
+    if header:
+        writer.writeheader()
+    for block in table.blocks:
+        place = {"table": table.name, "block": block.title, "backbone": block.backbone, "noise": block.noise}
+        for row in block.rows:
+            for column, cell in zip(table.columns, row.cells, strict=True):
+                writer.writerow({**place, "row": row.label, "column": column, **_numbers(cell)})
+            if row.rank is not None or row.printed_rank is not None:
+                rank = {"mean": row.rank, "printed": row.printed_rank}
+                writer.writerow({**place, "row": row.label, "column": "rank", **rank})
+    return out.getvalue()
+
+
+def difference_text(difference: Difference | None) -> str:
+    """``+1.2 (0.3 to 2.1)``, with a star where the corrected p-value is below the level."""
+    found = None if difference is None else difference.found
+    if difference is None or found is None or found.difference is None:
+        return ""
+    text = f"{_tidy(found.difference):+.1f}"
+    if found.low is not None and found.high is not None:
+        text += f" ({_tidy(found.low):.1f} to {_tidy(found.high):.1f})"
+    return text + ("*" if difference.significant else "")
+
+
+def _tidy(value: float) -> float:
+    """To one decimal, without a minus before zero."""
+    return round(value, 1) + 0.0
+
+
+def rank_text(row: Row) -> tuple[str, str]:
+    """Measured and printed mean rank; the printed one also over what was measured, where that is less."""
+    measured = "-" if row.rank is None else f"{row.rank:.1f}"
+    paper = "" if row.printed_rank is None else f"{row.printed_rank:.1f}"
+    if paper and row.matched_rank is not None and f"{row.matched_rank:.1f}" != paper:
+        paper += f" (here {row.matched_rank:.1f})"
+    return measured, paper
+
+
+def _rows(
+    table: Table,
+    block: Block,
+    escape: Callable[[str], str],
+    best: Callable[[str], str],
+    second: Callable[[str], str],
+    minus: str = "-",
+) -> list[tuple[str, list[str]]]:
+    """Label and texts of every line of a block: a row has up to three."""
+    mark: dict[str | None, Callable[[str], str]] = {"best": best, "second": second, None: str}
+    lines = []
+    for row in block.rows:
+        ranks = [[escape(t)] for t in rank_text(row)] if table.ranks else [[], []]
+        here = [_with_count(mark[c.mark](escape(c.measured(table.decimals))), c) for c in row.cells]
+        lines.append((escape(row.label), here + ranks[0]))
+        paper = [mark[c.printed_mark](t) if (t := escape(c.paper(table.decimals))) else "" for c in row.cells]
+        if any(paper):
+            lines.append(("paper", paper + ranks[1]))
+        gaps = [escape(difference_text(c.difference)).replace("-", minus) for c in row.cells]
+        if any(gaps):
+            lines.append((f"minus {escape(table.baseline or '')}", gaps + [""] * table.ranks))
+    return lines
+
+
+def _with_count(text: str, cell: Cell) -> str:
+    return f"{text} {cell.count}" if cell.count else text
+
+
+def _marks(table: Table, best: str, second: str) -> list[str]:
+    marks = {m for b in table.blocks for r in b.rows for c in r.cells for m in (c.mark, c.printed_mark)}
+    told = ", ".join(text for mark, text in (("best", best), ("second", second)) if mark in marks)
+    return [f"{told}; measured ones among cells that have all their runs."] if told else []
+
+
+def legend(table: Table) -> list[str]:
+    """What the lines under a row mean, as far as the table has them."""
+    cells = [c for b in table.blocks for r in b.rows for c in r.cells]
+    gaps = [c.difference for c in cells if c.difference is not None and c.difference.found.difference is not None]
+    said = []
+    if any(c.count for c in cells):
+        said.append("3/5: three of five runs are done; - none yet; failed: none without an error.")
+    if gaps:
+        over = "splits (corrected resampled t-test)" if gaps[0].over == "splits" else "seeds of the one split"
+        share = f"{100 * gaps[0].found.confidence:g} %"
+        said.append(
+            f"Differences are paired by split and seed, with the {share} interval over {over}; * marks p < "
+            f"{1 - gaps[0].found.confidence:.2g} after Holm's correction for the methods of a dataset."
+        )
+    return said
+
+
+def _numbers(cell: Cell) -> dict[str, object]:
+    names = "mean std runs expected failed mark printed printed_std printed_mark".split()
+    values: dict[str, object] = {n: getattr(cell, n) for n in names}
+    if cell.difference is not None:
+        gap = cell.difference
+        values |= {n: getattr(gap.found, n) for n in ("difference", "low", "high", "p")}
+        values |= {"p_corrected": gap.p, "over": gap.over}
+    return {**values, "settings": "; ".join(cell.settings)}
+
+
+def _md_line(texts: list[str], space: str = " ") -> str:
+    return "|" + "|".join(f"{space}{t}{space}" for t in texts) + "|"
+
+
+def plain_md(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    text = " ".join(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").split())
+    return re.sub(r"([\\|*`\[\]])", r"\\\1", text)
+
+
+_TEX = {c: rf"\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "[": "{[}",  # after the end of a line it would be taken for a length
+}
+
+
+def _tex(text: str) -> str:
+    """Text that LaTeX sets as it is."""
+    return "".join(_TEX.get(c, c) for c in " ".join(text.split())).replace("--", "-{}-")

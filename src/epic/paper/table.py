@@ -1,0 +1,172 @@
+"""What a table is made of, whoever draws it: blocks of rows of cells, measured beside printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from epic.compare.differences import Difference
+from epic.compare.statistics import competition_ranks, mean_ranks
+from epic.paper.printed import Printed
+
+Mark = Literal["best", "second"] | None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Measured: mean and sample standard deviation (None below two runs) of ``runs`` out of ``expected``.
+
+    ``failed`` counts runs that ended with an error. ``settings`` are those chosen on validation, the distinct ones of
+    all splits. ``seconds`` is the time of an epoch. ``printed`` is what the paper has, None where it has nothing.
+    """
+
+    mean: float | None = None
+    std: float | None = None
+    runs: int = 0
+    expected: int = 0
+    failed: int = 0
+    settings: tuple[str, ...] = ()
+    seconds: float | None = None
+    printed: float | None = None
+    printed_std: float | None = None
+    mark: Mark = None
+    printed_mark: Mark = None
+    difference: Difference | None = None
+    decimals: tuple[int, int] | None = None
+    """Of mean and deviation, where they are not those of the table."""
+
+    def with_printed(self, paper: Printed | None) -> Cell:
+        """The same beside a printed cell, if there is one."""
+        if paper is None:
+            return self
+        mark: Mark = "best" if paper.mark == "best" else "second" if paper.mark == "second" else None
+        return replace(self, printed=paper.mean, printed_std=paper.std, printed_mark=mark)
+
+    @property
+    def complete(self) -> bool:
+        return self.mean is not None and self.runs >= self.expected
+
+    @property
+    def count(self) -> str:
+        """``3/5`` where runs are missing, else nothing."""
+        return "" if self.complete or not self.expected else f"{self.runs}/{self.expected}"
+
+    def measured(self, decimals: tuple[int, int] = (2, 1)) -> str:
+        """The measured value as text: ``failed`` where only errors came, ``-`` where nothing was run yet."""
+        if self.mean is None:
+            return "failed" if self.failed else "-"
+        decimals = self.decimals or decimals
+        return f"{self.mean:.{decimals[0]}f}" + ("" if self.std is None else f" ({self.std:.{decimals[1]}f})")
+
+    def paper(self, decimals: tuple[int, int] = (2, 1)) -> str:
+        """The printed value as text, its deviation with the digits that it has in print."""
+        if self.printed is None:
+            return ""
+        return f"{self.printed:.{decimals[0]}f}" + ("" if self.printed_std is None else f" ({self.printed_std})")
+
+
+@dataclass(frozen=True)
+class Row:
+    """``rank`` is the mean rank measured, ``printed_rank`` the printed one; ``matched_rank`` that of the printed means
+    over the same datasets and rows as the measured one, which compares where not everything was run.
+    """
+
+    label: str
+    cells: tuple[Cell, ...]
+    rank: float | None = None
+    printed_rank: float | None = None
+    matched_rank: float | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows that are compared with each other. ``ranked`` names the columns behind the measured ranks."""
+
+    title: str
+    rows: tuple[Row, ...]
+    backbone: str | None = None
+    noise: float | None = None
+    ranked: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> int:
+        return sum(c.runs for r in self.rows for c in r.cells)
+
+    @property
+    def begun(self) -> bool:
+        """Something was run, with success or not."""
+        return any(c.runs or c.failed for r in self.rows for c in r.cells)
+
+
+@dataclass(frozen=True)
+class Table:
+    """``decimals`` of means and of deviations; ``notes`` are sentences that belong under it."""
+
+    name: str
+    title: str
+    metric: str
+    columns: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    decimals: tuple[int, int] = (2, 1)
+    notes: tuple[str, ...] = ()
+    baseline: str | None = None
+
+    @property
+    def ranks(self) -> bool:
+        return any(r.rank is not None or r.printed_rank is not None for b in self.blocks for r in b.rows)
+
+
+def summary(values: Sequence[float], expected: int, failed: int = 0) -> Cell:
+    """A cell of some values: mean and sample deviation."""
+    if not values:
+        return Cell(expected=expected, failed=failed)
+    std = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    return Cell(float(np.mean(values)), std, len(values), expected, failed)
+
+
+def marked(block: Block, least: int = 4) -> Block:
+    """The same with best and second best marked among the cells that have all their runs.
+
+    One cell alone is not best, and second best is said only of ``least`` or more.
+    """
+    rows = [list(r.cells) for r in block.rows]
+    for column in range(len(rows[0]) if rows else 0):
+        there = [i for i, cells in enumerate(rows) if cells[column].complete]
+        if len(there) < 2:
+            continue
+        for i, rank in zip(there, competition_ranks([rows[i][column].mean for i in there]), strict=True):
+            mark: Mark = "best" if rank == 1 else "second" if rank == 2 and len(there) >= least else None
+            rows[i][column] = replace(rows[i][column], mark=mark)
+    return replace(block, rows=tuple(replace(r, cells=tuple(c)) for r, c in zip(block.rows, rows, strict=True)))
+
+
+def ranked(block: Block, columns: tuple[str, ...]) -> Block:
+    """The same with mean ranks over the columns where every row has all its runs."""
+    full = tuple(c for i, c in enumerate(columns) if all(r.cells[i].complete for r in block.rows))
+    if not full or len(block.rows) < 2:
+        return block
+    places = [columns.index(c) for c in full]
+    # Rows by number: two may have the same label.
+    found = mean_ranks({str(i): {c: _known(r, p) for c, p in zip(full, places, strict=True)} for i, r in _each(block)})
+    matched: dict[int, float] = {}
+    both = {
+        str(i): {c: p for c, place in zip(full, places, strict=True) if (p := r.cells[place].printed) is not None}
+        for i, r in _each(block)
+    }
+    if all(len(row) == len(full) for row in both.values()):
+        matched = dict(enumerate(mean_ranks(both).mean))
+    rows = tuple(replace(r, rank=found.mean[i], matched_rank=matched.get(i)) for i, r in _each(block))
+    return replace(block, rows=rows, ranked=full)
+
+
+def _each(block: Block) -> list[tuple[int, Row]]:
+    return list(enumerate(block.rows))
+
+
+def _known(row: Row, place: int) -> float:
+    mean = row.cells[place].mean
+    assert mean is not None
+    return mean

@@ -1,0 +1,103 @@
+"""Tables of a plan from the store: what was measured beside what the paper prints, as far as it has been run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from epic.compare.differences import Against, Difference, baseline, block_title, differences
+from epic.compare.outcomes import METRICS, outcomes
+from epic.compare.plan import Entry, Plan
+from epic.compare.store import Store
+from epic.paper import kind_tables
+from epic.paper.account import is_quick
+from epic.paper.printed import TABLES, Printed, printed
+from epic.paper.table import Block, Cell, Row, Table, marked, ranked, summary
+
+__all__ = ["Against", "Block", "Cell", "Difference", "Row", "Table", "differences", "table_of"]
+
+SPREAD = "Mean (sample standard deviation) over the runs. The paper does not say which deviation it prints."
+
+QUICK = "A quick look (--quick): few epochs and runs. Not to be compared with the paper's numbers."
+
+_KEY = {"costs": "cost", "order": "order", "sinkhorn": "k"}
+"""Which column of a printed table names its rows, where it is not the method."""
+
+
+def table_of(plan: Plan, store: Store) -> Table:
+    """The table of a plan of any kind; what is missing in the store is missing in the cells."""
+    table = kind_tables.KINDS[plan.kind](plan, store) if plan.kind != "train" else train_table(plan, store)
+    return replace(table, notes=(QUICK, *table.notes)) if is_quick(plan) else table
+
+
+def train_table(plan: Plan, store: Store) -> Table:
+    """Rows are entries, columns datasets; a block for each backbone and level of noise."""
+    gaps = {(a.label, a.backbone, a.noise, d.dataset): d for a in differences(plan, store) for d in a.parts}
+    known = printed(plan.name) if plan.name in TABLES else []
+    blocks: list[Block] = []
+    metrics: dict[str, None] = {}
+    for backbone in plan.backbones:
+        for noise in plan.noise:
+            rows = []
+            for entry in plan.entries:
+                cells = []
+                paper = _printed_row(plan.name, known, entry, backbone, noise)
+                for dataset in plan.datasets:
+                    found = outcomes(plan, store, entry, dataset, backbone, noise)
+                    if found.done:
+                        metrics[METRICS[found.task]] = None
+                    cell = replace(
+                        summary(found.values, plan.splits * plan.seeds, len(found.errors)),
+                        settings=found.settings,
+                        seconds=found.epoch_seconds,
+                        difference=gaps.get((entry.label, backbone, noise, dataset)),
+                    )
+                    cells.append(cell.with_printed(paper.get(dataset)))
+                rank = next((c.mean_rank for c in paper.values()), None)
+                rows.append(Row(entry.label, tuple(cells), printed_rank=rank))
+            blocks.append(
+                marked(ranked(Block(block_title(backbone, noise), tuple(rows), backbone, noise), plan.datasets))
+            )
+    started = [b for b in blocks if b.begun] or blocks
+    notes = [SPREAD, *_ranks_told(plan, started, known)]
+    if len(started) < len(blocks):
+        notes.append(f"Not run: {', '.join(b.title for b in blocks if not b.begun)}.")
+    metric = " or ".join(metrics) or METRICS["binary" if plan.name == "molecules" else "classes"]
+    base = baseline(plan)
+    return Table(
+        plan.name,
+        plan.title,
+        metric,
+        plan.datasets,
+        tuple(started),
+        notes=tuple(notes),
+        baseline=None if base is None else base.label,
+    )
+
+
+def _printed_row(name: str, known: list[Printed], entry: Entry, backbone: str, noise: float) -> dict[str, Printed]:
+    """What the paper has for an entry, by dataset."""
+    key = _KEY.get(name, "method")
+    return {
+        c.dataset: c
+        for c in known
+        if str(getattr(c, key)) == (entry.method if key == "method" else entry.label)
+        and c.backbone in (None, backbone)
+        and (c.noise is None or abs(c.noise - noise) < 1e-9)
+    }
+
+
+def _ranks_told(plan: Plan, blocks: list[Block], known: list[Printed]) -> list[str]:
+    notes = []
+    for block in blocks:
+        if block.ranked:
+            what = f"{len(block.ranked)} of {len(plan.datasets)} datasets"
+            which = "" if len(block.ranked) == len(plan.datasets) else f" ({', '.join(block.ranked)})"
+            notes.append(f"{block.title}: ranks measured over the {what} where every row has all its runs{which}.")
+        elif len(block.rows) > 1 and block.runs:
+            notes.append(f"{block.title}: no ranks measured, since no dataset has all runs of every row yet.")
+    if any(c.mean_rank is not None for c in known):
+        methods = len({getattr(c, _KEY.get(plan.name, "method")) for c in known})
+        text = f"Printed ranks are among the paper's {methods} rows and all its datasets"
+        less = any(r.matched_rank is not None for b in blocks for r in b.rows)
+        notes.append(text + ("; (here ...) those of its means on what was measured." if less else "."))
+    return notes

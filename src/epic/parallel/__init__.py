@@ -1,0 +1,5 @@
+"""Many tasks on one machine or on many, behind one function."""
+
+from epic.parallel.processes import Outcome, execute
+
+__all__ = ["Outcome", "execute"]

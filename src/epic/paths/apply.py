@@ -1,0 +1,122 @@
+"""Graphs on edit paths, for a whole batch of pairs at once.
+
+Algorithm 1 of the paper edits step by step. Which graph it arrives at depends only on the *set* of operations done:
+
+- nodes: source nodes whose operation is not done, then target nodes whose operation is done;
+- edges: source edges with an endpoint not done and none deleted, then target edges with both endpoints done.
+
+A substituted node is one place that changes clothes, so a source edge that outlives one of its endpoints hangs on the
+endpoint's replacement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from epic.graphs.packed import PackedGraphs
+from epic.graphs.ragged import counts, lengths, offsets, owners, ranges
+from epic.matching.types import Assignment
+
+
+@dataclass(frozen=True)
+class Intermediate:
+    """Graphs half-way.
+
+    ``source_node`` and ``target_node`` are places in ``Assignment.source`` and ``.target`` of each node, -1 where none.
+    """
+
+    graphs: PackedGraphs
+    source_node: np.ndarray
+    target_node: np.ndarray
+
+
+def intermediate(
+    graphs: PackedGraphs, i: Tensor, j: Tensor, matches: Assignment, done_source: np.ndarray, done_target: np.ndarray
+) -> Intermediate:
+    """The graphs in which the marked operations are done, one for each pair ``i[p]``, ``j[p]`` of ``graphs``.
+
+    ``done_source`` runs along ``matches.source`` and marks nodes that have been substituted or deleted, ``done_target``
+    along ``matches.target`` nodes that have been inserted or have replaced a node; for a substitution both sides are
+    marked. Nodes and edges keep the order of their end of the path, source first.
+    """
+    stays = ~done_source
+    size_s, size_t = counts(stays, matches.source_ptr), counts(done_target, matches.target_ptr)
+    ptr = offsets(size_s + size_t)
+
+    # Place of every surviving node in the new graphs; a replaced source node points to its replacement.
+    place_s = _place(stays, ptr[:-1] - size_s.cumsum() + size_s, matches.source_ptr)
+    place_t = _place(done_target, ptr[1:] - size_t.cumsum(), matches.target_ptr)
+    swapped = matches.partner >= 0
+    replaced = (done_source & swapped).nonzero()[0]
+    place_s[replaced] = place_t[matches.partner[replaced]]
+    fate = stays + 2 * (done_source & ~swapped).view(np.int8)  # 1: it stays, 2: it is deleted, 0: it is replaced
+
+    edge_index, edge_ptr, node_ptr = (t.cpu().numpy() for t in (graphs.edge_index, graphs.edge_ptr, graphs.ptr))
+    at_s, ends_s, owner_s = _edges(edge_index, edge_ptr, node_ptr, i.cpu().numpy(), matches.source_ptr)
+    at_t, ends_t, owner_t = _edges(edge_index, edge_ptr, node_ptr, j.cpu().numpy(), matches.target_ptr)
+    # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
+    lives = (fate[ends_s[0]] | fate[ends_s[1]] == 1).nonzero()[0]
+    born = (done_target[ends_t[0]] & done_target[ends_t[1]]).nonzero()[0]
+    pair_s, pair_t = owner_s[lives], owner_t[born]
+    edges_s, edges_t = (np.bincount(pair, minlength=size_s.size) for pair in (pair_s, pair_t))
+    # The edges of a graph that live on come first, behind all edges of the graphs before it.
+    edges = offsets(edges_s + edges_t)
+    slot_s = np.arange(lives.size) + (edges[:-1] - edges_s.cumsum() + edges_s)[pair_s]
+    slot_t = np.arange(born.size) + (edges[1:] - edges_t.cumsum())[pair_t]
+    edge_at, ends = np.empty(edges[-1], dtype=np.int64), np.empty((2, edges[-1]), dtype=np.int64)
+    edge_at[slot_s], edge_at[slot_t] = at_s[lives], at_t[born]
+    for end, end_s, end_t in zip(ends, ends_s, ends_t, strict=True):
+        end[slot_s], end[slot_t] = place_s[end_s[lives]], place_t[end_t[born]]
+
+    keep_s, keep_t = stays.nonzero()[0], done_target.nonzero()[0]
+    slot_s, slot_t = place_s[keep_s], place_t[keep_t]
+    node_at, source_node, target_node = np.empty((3, ptr[-1]), dtype=np.int64)
+    for slot, keep, index, start in ((slot_s, keep_s, i, matches.source_ptr), (slot_t, keep_t, j, matches.target_ptr)):
+        node_at[slot] = keep + (node_ptr[index.cpu().numpy()] - start[:-1]).repeat(lengths(start))[keep]
+    source_node[slot_s], source_node[slot_t] = keep_s, matches.origin[keep_t]
+    target_node[slot_s], target_node[slot_t] = -1, keep_t
+
+    return Intermediate(taken(graphs, ptr, edges, ends, node_at, edge_at), source_node, target_node)
+
+
+def taken(
+    graphs: PackedGraphs,
+    ptr: np.ndarray,
+    edge_ptr: np.ndarray,
+    ends: np.ndarray,
+    node_at: np.ndarray,
+    edge_at: np.ndarray,
+) -> PackedGraphs:
+    """New graphs whose nodes and edges have the attributes of those at ``node_at`` and ``edge_at`` in ``graphs``."""
+    device = graphs.ptr.device
+    nodes, edges, to, node_from, edge_from = (
+        torch.from_numpy(array).to(device) for array in (ptr, edge_ptr, ends, node_at, edge_at)
+    )
+    return PackedGraphs(
+        nodes,
+        edges,
+        to,
+        {k: v.index_select(0, node_from) for k, v in graphs.node.items()},
+        {k: v.index_select(0, edge_from) for k, v in graphs.edge.items()},
+    )
+
+
+def _place(kept: np.ndarray, first: np.ndarray, ptr: np.ndarray) -> np.ndarray:
+    """Place of each kept element: ``first`` of its list, plus the kept ones before it in all lists."""
+    return kept.cumsum() - kept + first.repeat(lengths(ptr))
+
+
+def _edges(
+    edge_index: np.ndarray, edge_ptr: np.ndarray, node_ptr: np.ndarray, index: np.ndarray, ptr: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges of the graphs ``index``: where they are, their ends counted along ``ptr``, and which of the graphs each
+    belongs to.
+    """
+    count = edge_ptr[index + 1] - edge_ptr[index]
+    at = ranges(edge_ptr[index], count)
+    # take: some eight times faster than edge_index[:, at]
+    return at, edge_index.take(at, axis=1) + (ptr[:-1] - node_ptr[index]).repeat(count), owners(offsets(count))

@@ -1,0 +1,242 @@
+"""One edit path, to look at: its operations, and every graph on the way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from epic.costs.base import Cost
+from epic.costs.unit import UnitCost
+from epic.errors import InputError
+from epic.graphs.convert import check_same_features, pack
+from epic.graphs.packed import Graphs, PackedGraphs, join, matrix
+from epic.labels import count_classes, mix, soft_labels
+from epic.matching.types import Assignment
+from epic.paths.apply import intermediate
+from epic.paths.operations import Operations
+from epic.paths.orders import ranks
+from epic.random import Seed, base_seed, derived
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One node operation: ``kind`` is substitute, delete or insert; the missing side of the last two is None."""
+
+    kind: str
+    source: int | None
+    target: int | None
+    cost: float
+
+    def __str__(self) -> str:
+        if self.kind == "substitute":
+            return f"Substitute({self.source} -> {self.target}, {self.cost:.2f})"
+        node = self.source if self.kind == "delete" else self.target
+        return f"{self.kind.capitalize()}({node}, {self.cost:.2f})"
+
+
+SAVED_AS = (".html", ".png", ".svg", ".pdf")
+_PAIR = torch.tensor([0]), torch.tensor([1])  # source and target in the pack of the two ends
+
+
+class EditPath:
+    """The way from one graph to another, one node operation a step.
+
+    ``len(path)`` counts operations; ``path[k]`` is the graph after k of them, for k from 0 (the source) to
+    ``len(path)`` (the target). Iterating yields all of these graphs. Make one with :func:`epic.edit_path` or
+    ``EPIC.path``.
+    """
+
+    def __init__(
+        self,
+        ends: PackedGraphs,
+        matches: Assignment,
+        ops: Operations,
+        rank: np.ndarray,
+        order: str,
+        classes: int | None,
+        finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
+    ) -> None:
+        self._finish = finish
+        self._ends, self._matches, self._ops, self._rank = ends, matches, ops, rank
+        self.order = order
+        rows = np.argsort(rank)
+        self.operations: tuple[Operation, ...] = tuple(
+            _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r])) for r in rows
+        )
+        self._labels: Tensor | None = None
+        if ends.y is not None:
+            self._labels = soft_labels(ends.y, classes or count_classes(ends.y))
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    def __repr__(self) -> str:
+        kinds = [op.kind for op in self.operations]
+        parts = ", ".join(f"{kinds.count(k)} {k}" for k in ("substitute", "delete", "insert"))
+        return (
+            f"EditPath({int(self._ends.sizes[0])} -> {int(self._ends.sizes[1])} nodes, "
+            f"{len(self)} operations: {parts}; "
+            f"distance {self.distance:.3f}, order {self.order})"
+        )
+
+    @property
+    def source(self) -> Data:
+        return self[0]
+
+    @property
+    def target(self) -> Data:
+        return self[len(self)]
+
+    @property
+    def distance(self) -> float:
+        """Sum of the costs of all operations: the edit distance."""
+        return float(self._ops.price.sum())
+
+    def fraction(self, k: int) -> float:
+        """Share of the cost spent after k operations; of the operations, where all are free."""
+        return float(self._ops.fraction(self._rank < self._step(k))[0])
+
+    def label(self, k: int) -> Tensor:
+        """Soft label ``[C]`` of the graph after k operations, eq. (1) of the paper."""
+        if self._labels is None:
+            raise InputError("the two graphs have no labels y, so the path has none")
+        share = torch.tensor([self.fraction(k)], dtype=torch.double)
+        return mix(self._labels[:1], self._labels[1:], share)[0]
+
+    def __getitem__(self, k: int) -> Data:
+        k = self._step(k)
+        done = self._ops.marks(self._rank < k, self._matches)
+        at = intermediate(self._ends, *_PAIR, self._matches, *done)
+        graph = (at.graphs if self._finish is None else self._finish(at.graphs)).graph(0)
+        graph.source_node = torch.from_numpy(at.source_node)
+        graph.target_node = torch.from_numpy(at.target_node)
+        if self._labels is not None:
+            graph.y = self.label(k)[None]
+        return graph
+
+    def __iter__(self) -> Iterator[Data]:
+        return (self[k] for k in range(len(self) + 1))
+
+    def _step(self, k: int) -> int:
+        count = len(self)
+        if not -count - 1 <= k <= count:
+            raise IndexError(
+                f"step {k} of a path with {count} operations: steps run from 0 (source) to {count} (target)"
+            )
+        return k if k >= 0 else k + count + 1
+
+    def plot(self, steps: int = 6, path: str | Path | None = None, names: Any = None) -> Any:
+        """Draw ``steps`` graphs of the path side by side with matplotlib; returns the figure, and saves it if ``path``
+        is given (.png, .svg, .pdf). ``names`` is as in :meth:`save`.
+        """
+        from epic.view.strip import strip
+
+        figure = strip(self, steps, names)
+        if path is not None:
+            figure.savefig(path, dpi=150, bbox_inches="tight")
+        return figure
+
+    def save(
+        self,
+        path: str | Path,
+        title: str = "",
+        names: Any = None,
+        ends: tuple[str, str] = ("", ""),
+        steps: int = 6,
+    ) -> None:
+        """Write the path as a page with a slider (.html), or ``steps`` graphs of it as a picture (.png, .svg, .pdf).
+
+        The page needs no network. ``names`` is an ``epic.view.Names``, or the name of a dataset whose labels are known
+        such as ``"Mutagenicity"``; ``ends`` names the source and the target.
+        """
+        path = Path(path)
+        if path.suffix.lower() not in SAVED_AS:
+            raise InputError(f"cannot save a path as {path}: the name must end in {', '.join(SAVED_AS)}")
+        if not path.parent.is_dir():
+            raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
+        if path.suffix.lower() == ".html":
+            from epic.view.page import path_page
+
+            path.write_text(path_page(self, title, names, ends), encoding="utf-8")
+        else:
+            self.plot(steps, path, names)
+
+    def _repr_html_(self) -> str:
+        from epic.view.page import notebook
+
+        return notebook(self)
+
+
+def _operation(source: int, target: int, cost: float) -> Operation:
+    kind = "insert" if source < 0 else "delete" if target < 0 else "substitute"
+    return Operation(kind, None if source < 0 else source, None if target < 0 else target, cost)
+
+
+@torch.no_grad()
+def edit_path(
+    source: Data,
+    target: Data,
+    cost: Cost | None = None,
+    order: str = "random",
+    seed: Seed = None,
+    classes: int | None = None,
+    finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
+) -> EditPath:
+    """The cheapest edit path between two graphs under ``cost`` (by default, counted operations).
+
+    ``order`` is ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no
+    such order is found, a warning says so and the order is random). ``classes`` is needed for soft labels only if the
+    larger class index of the two graphs is not the last. ``finish``, if given, is
+    applied to every graph on the way (for instance, to compute degree features anew).
+    """
+    cost = _cost(cost)
+    one, other = _single(source, "source"), _single(target, "target")
+    check_same_features(one, other)
+    one, other = _same_labels(one, other)
+    ends = join([one.only(other), other.only(one)])
+    nodes = cost.nodes(ends).to("cpu").double()
+    matches = cost.match(nodes, nodes, *_PAIR)
+    ops = Operations.of(matches, cost.price(nodes, nodes, matches))
+    rank, reasons = ranks(order, ops, ends, *_PAIR, derived(base_seed(seed), "order"))
+    if reasons[0] is not None:
+        warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
+    return EditPath(ends, matches, ops, rank, order if reasons[0] is None else "random", classes, finish)
+
+
+def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:
+    """Exact edit distance of two graphs under ``cost`` (by default, counted operations)."""
+    return _cost(cost).distance(_single(source, "source"), _single(target, "target"))
+
+
+def _cost(cost: Cost | None) -> Cost:
+    if cost is not None and not isinstance(cost, Cost):
+        raise InputError(f"cost must be an epic Cost such as UnitCost(), got {cost!r}")
+    return UnitCost() if cost is None else cost
+
+
+def _same_labels(one: PackedGraphs, other: PackedGraphs) -> tuple[PackedGraphs, PackedGraphs]:
+    """Both labels as rows of one kind and width, or neither."""
+    if one.y is None or other.y is None:
+        if one.y is not other.y:
+            lacks = "source" if one.y is None else "target"
+            raise InputError(f"the {lacks} graph has no label y and the other has: give both one, or neither")
+        return one, other
+    a, b = matrix(one.y), matrix(other.y)
+    if a.shape != b.shape or a.is_floating_point() != b.is_floating_point():
+        raise InputError("the labels y of the two graphs differ in width or kind: give both the same")
+    return replace(one, y=a), replace(other, y=b)
+
+
+def _single(graph: Graphs, what: str) -> PackedGraphs:
+    packed = pack(graph)
+    if len(packed) != 1:
+        raise InputError(f"the {what} must be one graph, got {len(packed)}")
+    return packed.to("cpu")

@@ -1,0 +1,79 @@
+"""Seeds. Nothing here reads or moves the global random state."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+import numpy as np
+import torch
+from torch import Tensor
+
+Seed = int | torch.Generator | None
+
+
+def base_seed(seed: Seed) -> int:
+    """A number to derive everything from: the one given, one drawn from a generator, or a fresh one."""
+    if seed is None:
+        return secrets.randbits(63)
+    if isinstance(seed, torch.Generator):
+        return int(torch.randint(2**63 - 1, (), generator=seed, device=seed.device))
+    return int(seed)
+
+
+def derived(*parts: object) -> torch.Generator:
+    """A generator that is a pure function of the parts."""
+    digest = hashlib.blake2b(repr(parts).encode(), digest_size=8).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest, "little") >> 1)
+
+
+def digest(*tensors: Tensor | None) -> str:
+    """A fingerprint of contents."""
+    state = hashlib.blake2b(digest_size=16)
+    for tensor in tensors:
+        if tensor is not None:
+            state.update(np.ascontiguousarray(tensor.detach().cpu().numpy()).data)
+        state.update(b"|")
+    return state.hexdigest()
+
+
+class GroupSampler:
+    """Items sorted by group, so that a partner is a random place inside or outside the item's own run.
+
+    Group -1 takes no part.
+    """
+
+    def __init__(self, group: Tensor) -> None:
+        known = (group >= 0).nonzero()[:, 0]
+        _, inverse, counts = group[known].unique(return_inverse=True, return_counts=True)
+        self.order = known[torch.argsort(inverse, stable=True)]
+        nowhere = torch.zeros_like(group)
+        self._size = nowhere.index_put((known,), counts[inverse])
+        self._begin = nowhere.index_put((known,), (counts.cumsum(0) - counts)[inverse])
+        self._rank = nowhere.index_put((self.order,), torch.arange(self.order.numel()))
+
+    @property
+    def has_same(self) -> Tensor:
+        """Which items have another item of their group."""
+        return self._size > 1
+
+    @property
+    def has_other(self) -> Tensor:
+        """Which items have an item of another group."""
+        return (self._size > 0) & (self._size < self.order.numel())
+
+    def same(self, item: Tensor, chance: Tensor) -> Tensor:
+        """Another item of the same group; ``chance`` is uniform in [0, 1)."""
+        step = (chance * (self._size[item] - 1)).long()
+        step = step + (step >= self._rank[item] - self._begin[item])  # jump over the item itself
+        return self.order[self._begin[item] + step]
+
+    def other(self, item: Tensor, chance: Tensor) -> Tensor:
+        """An item of another group."""
+        step = (chance * (self.order.numel() - self._size[item])).long()
+        return self.order[step + torch.where(step >= self._begin[item], self._size[item], 0)]  # jump over the group
+
+
+def uniform(count: int, generator: torch.Generator) -> Tensor:
+    """Uniform numbers in [0, 1), in float64 so that no item of a large group is out of reach."""
+    return torch.rand(count, generator=generator, dtype=torch.double)

@@ -1,0 +1,219 @@
+"""Statistics against scipy, against hand and brute force, and on simulated data without an effect."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from epic import InputError
+from epic.compare.statistics import (
+    Comparison,
+    competition_ranks,
+    holm,
+    mean_ranks,
+    paired,
+    signed_rank,
+    split_differences,
+    verdict,
+)
+
+
+@pytest.fixture(autouse=True)
+def _no_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def samples(splits=6, seeds=3, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.8, 0.03, (splits, seeds)), rng.normal(0.79, 0.03, (splits, seeds))
+
+
+def test_without_correction_it_is_scipys_paired_t_test_of_the_split_means():
+    a, b = samples()
+    found = paired(a, b, train=70, test=0)
+    other = stats.ttest_rel(a.mean(1), b.mean(1))
+    assert found.p == pytest.approx(other.pvalue)
+    assert found.statistic == pytest.approx(other.statistic)
+    interval = other.confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
+    assert found.difference == pytest.approx((a - b).mean())
+    assert (found.splits, found.runs) == (6, 18)  # seeds are not observations
+
+
+def test_corrected_by_hand():
+    # Differences 0.01, 0.03, 0.05: mean 0.03, variance 0.0004; the mean's is (1/3 + 2/7) of it.
+    found = paired([0.81, 0.83, 0.85], [0.8, 0.8, 0.8], train=70, test=20)
+    error = (0.0004 * (1 / 3 + 2 / 7)) ** 0.5
+    assert found.statistic == pytest.approx(0.03 / error)
+    assert found.p == pytest.approx(2 * stats.t.sf(0.03 / error, 2))
+    assert found.high - found.difference == pytest.approx(4.302652729911275 * error)  # 97.5 % of t, 2 degrees
+    narrow = paired([0.81, 0.83, 0.85], [0.8, 0.8, 0.8], train=70, test=20, confidence=0.5)
+    assert narrow.high < found.high
+    assert narrow.p == found.p
+
+
+def test_failed_runs_are_left_out_in_pairs():
+    a, b = np.array([[0.9, np.nan], [0.7, 0.8], [np.nan, np.nan]]), np.array([[0.8, 0.1], [0.6, np.nan], [0.5, 0.5]])
+    differences, runs = split_differences(a, b)
+    assert differences.tolist() == pytest.approx([0.1, 0.1])
+    assert runs == 2
+
+
+def test_degenerate_input():
+    same = paired([0.5, 0.6, 0.7], [0.5, 0.6, 0.7], 70, 20)
+    assert (same.difference, same.low, same.high, same.p) == (0, 0, 0, 1)
+    # Zero but for rounding: 0.1 + 0.2 is not 0.3.
+    assert paired([0.1 + 0.2, 0.5], [0.3, 0.5], 70, 20) == paired([0.3, 0.5], [0.3, 0.5], 70, 20)
+    one = paired([[0.5, 0.6]], [[0.4, 0.6]], 70, 20)
+    assert (one.low, one.high, one.p, one.splits, one.runs) == (None, None, None, 1, 2)
+    assert one.difference == pytest.approx(0.05)
+    shifted = paired([0.52, 0.62, 0.72], [0.5, 0.6, 0.7], 70, 20)  # scipy would say p = 0
+    assert shifted.difference == pytest.approx(0.02)
+    assert shifted.p is None
+    nothing = paired([np.nan, np.nan], [0.1, 0.2], 70, 20)
+    assert nothing.difference is None
+    assert (nothing.splits, nothing.runs) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: paired([0.1, 0.2], [0.1], 7, 2), r"alike, got \(2,\) and \(1,\)"),
+        (lambda: paired([np.inf], [0.1], 7, 2), "infinity"),
+        (lambda: paired([0.1], [0.1], 0, 2), "train = 0"),
+        (lambda: paired([0.1], [0.1], 7, 2, confidence=95), "got 95"),
+        (lambda: competition_ranks([1.0, np.nan]), "NaN"),
+        (lambda: mean_ranks({}), "no methods"),
+        (lambda: mean_ranks({"a": {"X": 1.0}, "b": {"Y": 1.0}}), "no dataset"),
+    ],
+)
+def test_wrong_input_is_named(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("size", [4, 12, 50])
+def test_signed_rank_is_scipys(size):
+    d = np.random.default_rng(size).normal(0.3, 1, size)
+    other = stats.wilcoxon(d, method="exact")
+    found = signed_rank(d)
+    assert found.p == pytest.approx(other.pvalue)
+    assert min(found.statistic, size * (size + 1) / 2 - found.statistic) == other.statistic
+    large = np.random.default_rng(0).normal(0.05, 1, 400)
+    assert signed_rank(large).p == pytest.approx(stats.wilcoxon(large, method="asymptotic").pvalue)
+
+
+def test_signed_rank_with_ties_and_zeros_against_all_signs():
+    d = np.array([0.0, 0.5, 0.5, -0.5, 1.0, 2.0, 2.0, np.nan, 0.1])
+    kept = d[~np.isnan(d) & (d != 0)]
+    rank = stats.rankdata(np.abs(kept))
+    sums = np.array([(rank * signs).sum() for signs in itertools.product((0, 1), repeat=kept.size)])
+    up = rank[kept > 0].sum()
+    expected = min(1.0, 2 * min((sums <= up).mean(), (sums >= up).mean()))
+    found = signed_rank(d)
+    assert (found.statistic, found.count) == (up, 7)
+    assert found.p == pytest.approx(expected)
+    assert found.p < 1
+    assert signed_rank([0.1 + 0.2 - 0.3, 0.0]) == signed_rank([])
+    assert signed_rank([]).p == 1
+
+
+def test_ranks_by_hand():
+    found = mean_ranks(
+        {
+            "a": {"X": 0.9, "Y": 0.1 + 0.2, "Z": 0.5},
+            "b": {"X": 0.9, "Y": 0.3, "Z": np.nan},
+            "c": {"X": 0.95, "Y": 0.1, "W": 0.5},
+        }
+    )
+    assert found.datasets == ("X", "Y")
+    assert found.ranks == ((2, 1), (2, 1), (1, 3))
+    assert found.mean == (1.5, 1.5, 2.0)
+
+
+def test_holm_by_hand():
+    # Rising: 0.01 x 4, 0.02 x 3, 0.03 x 2 (not below 0.06), 0.9 x 1.
+    assert holm([0.03, 0.9, 0.01, None, 0.02]) == pytest.approx([0.06, 0.9, 0.04, None, 0.06])
+    assert holm([0.6, 0.7]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "p", "text"),
+    [
+        (Comparison(0.012, 0.003, 0.021, 0.02, 3, 5, 15), None, "helps: +1.2 points, 95 % interval 0.3 to 2.1"),
+        (Comparison(-0.012, -0.021, -0.003, 0.02, -3, 5, 15), None, "hurts: -1.2 points, 95 % interval -2.1 to -0.3"),
+        (
+            Comparison(0.01, -0.01, 0.03, 0.2, 1, 5, 15),
+            None,
+            "no evidence that it helps: +1.0 points, 95 % interval -1.0 to 3.0",
+        ),
+        (
+            Comparison(0.012, 0.003, 0.021, 0.02, 3, 5, 15),
+            0.06,
+            "no evidence that it helps: +1.2 points, 95 % interval 0.3 to 2.1, not enough among so many methods",
+        ),
+        (Comparison(0.012, 0.003, 0.021, 0.02, 9, 2, 6), None, "too few runs to say: +1.2 points over 2 splits"),
+        (Comparison(0.012, None, None, None, None, 1, 1), None, "too few runs to say: +1.2 points over 1 split"),
+        (
+            Comparison(0.012, None, None, None, None, 4, 4),
+            None,
+            "too few runs to say: +1.2 points in each of 4 splits, without any spread to judge by",
+        ),
+        (Comparison(0.0, 0.0, 0.0, 1.0, 0.0, 4, 4), None, "no evidence that it helps: the same scores in all 4 splits"),
+        (Comparison(None, None, None, None, None, 0, 0), None, "too few runs to say: there are none"),
+    ],
+)
+def test_verdicts(found, p, text):
+    assert verdict(found, p) == text
+
+
+def test_verdict_in_percent():
+    found = Comparison(1.2, 0.6, 1.8, 0.02, 3, 5, 15, confidence=0.9)
+    assert verdict(found, scale=1, unit="percent") == "helps: +1.2 percent, 90 % interval 0.6 to 1.8"
+
+
+@pytest.mark.slow
+def test_without_an_effect_one_is_called_in_a_twentieth_of_cases():
+    """A method that is as often right where vanilla is wrong as the other way round, on a fresh dataset each time: 200
+    graphs, 5 splits of 160 / 40 whose test graphs overlap, 2 seeds.
+    """
+    rng = np.random.default_rng(0)
+    worlds, graphs, splits, test = 2000, 200, 5, 40
+    called = plain = 0
+    for _ in range(worlds):
+        lead = rng.normal(0, 0.3, graphs)  # how much more often the method is right on each graph
+        picked = np.argsort(rng.random((splits, graphs)), axis=1)[:, :test]
+        gap = lead[picked].mean(1)[:, None] + rng.normal(0, 0.002, (splits, 2))
+        found = paired(0.8 + gap, np.full_like(gap, 0.8), graphs - test, test)
+        called += verdict(found).startswith(("helps", "hurts"))
+        plain += paired(0.8 + gap, np.full_like(gap, 0.8), graphs - test, 0).p < 0.05
+    low, high = stats.binom.interval(0.9999, worlds, 0.05)
+    assert low <= called <= high
+    assert plain > 0.11 * worlds  # splits taken for independent: 13.8 % in theory
+
+
+def test_signed_ranks_of_all_splits_call_too_often_and_of_dataset_means_do_not():
+    rng = np.random.default_rng(2)
+    worlds, datasets, splits, graphs, test = 500, 8, 5, 200, 40
+    every = means = 0
+    for _ in range(worlds):
+        lead = rng.normal(0, 0.3, (datasets, 1, graphs))
+        picked = np.argsort(rng.random((datasets, splits, graphs)), axis=2)[:, :, :test]
+        gap = np.take_along_axis(np.broadcast_to(lead, (datasets, splits, graphs)), picked, 2).mean(2)
+        every += signed_rank(gap).p < 0.05
+        means += signed_rank(gap.mean(1)).p < 0.05
+    assert every > 0.1 * worlds
+    assert means <= stats.binom.ppf(0.9999, worlds, 0.05)
+    assert means > 0
+
+
+def test_an_effect_is_found():
+    rng = np.random.default_rng(1)
+    found = paired(0.83 + rng.normal(0, 0.01, (10, 3)), 0.8 + rng.normal(0, 0.01, (10, 3)), 70, 20)
+    assert verdict(found).startswith("helps: +")
+    assert verdict(paired(1 - 0.2 - rng.normal(0.03, 0.01, 10), np.full(10, 0.8), 70, 20)).startswith("hurts: -")

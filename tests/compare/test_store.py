@@ -1,0 +1,91 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from epic import InputError
+from epic.compare.store import Store
+from epic.compare.task import Task
+
+ONE, TWO = Task("train", {"dataset": "a", "seed": 0}), Task("train", {"dataset": "a", "seed": 1})
+
+
+def test_the_key_is_kind_and_config_whatever_the_order():
+    assert ONE.key == Task("train", {"seed": 0, "dataset": "a"}).key
+    assert len({ONE.key, TWO.key, Task("distance", ONE.config).key}) == 3
+
+
+def test_what_is_added_is_there_when_opened_again(tmp_path):
+    store = Store(tmp_path / "r.jsonl")
+    with store.writer() as writer:
+        writer.add(ONE, {"test": 0.5})
+        writer.add(TWO, {"error": "ValueError: no"})
+    for s in (store, Store(tmp_path / "r.jsonl")):
+        assert s.get(ONE)["test"] == 0.5
+        assert s.get(TWO) is None
+        assert s.failed(TWO) == "ValueError: no"
+        assert s.failed(ONE) is None
+    with store.writer() as writer:
+        writer.add(TWO, {"test": 0.6})
+    again = Store(tmp_path / "r.jsonl")
+    assert again.get(TWO)["test"] == 0.6
+    assert again.failed(TWO) is None
+    assert len(again) == 2
+
+
+@pytest.mark.parametrize("cut", [1, 10, 60])
+def test_a_torn_last_line_costs_that_line_only(tmp_path, cut):
+    path = tmp_path / "r.jsonl"
+    with Store(path).writer() as writer:
+        writer.add(ONE, {"test": 0.5})
+        writer.add(TWO, {"test": 0.6})
+    whole = path.read_bytes()
+    path.write_bytes(whole[: -cut - 1])
+    store = Store(path)
+    assert store.get(ONE)["test"] == 0.5
+    assert store.get(TWO) is None
+    with store.writer() as writer:
+        writer.add(TWO, {"test": 0.7})
+    assert Store(path).get(TWO)["test"] == 0.7
+    assert Store(path).get(ONE)["test"] == 0.5
+
+
+def test_files_merge_with_cat_even_after_a_torn_line(tmp_path):
+    for name, task in (("a", ONE), ("b", TWO)):
+        with Store(tmp_path / name).writer() as writer:
+            writer.add(task, {"test": 0.5})
+            writer.add(Task("train", {"dataset": name, "seed": 9}), {"test": 0.1})
+    torn = (tmp_path / "a").read_bytes()[:-20]
+    (tmp_path / "both").write_bytes(torn + (tmp_path / "b").read_bytes())
+    both = Store(tmp_path / "both")
+    assert both.get(ONE) is not None
+    assert both.get(TWO) is not None
+    assert len(both) == 3
+
+
+def test_one_writer_at_a_time(tmp_path):
+    path = tmp_path / "r.jsonl"
+    code = f"from epic.compare.store import Store\nwith Store({str(path)!r}).writer(): pass"
+    with Store(path).writer():
+        other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "is being written by another run" in other.stderr
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_foreign_lines_are_left_alone(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"some": "thing"}\n[1]\n\n' + json.dumps({"key": ONE.key, "test": 1}) + "\n")
+    assert len(Store(path)) == 1
+    with pytest.raises(InputError, match="is a folder"):
+        Store(tmp_path)
+
+
+def test_a_failure_elsewhere_does_not_hide_a_success(tmp_path):
+    for name, outcome in (("a", {"test": 0.5}), ("b", {"error": "ValueError: no"})):
+        with Store(tmp_path / name).writer() as writer:
+            writer.add(ONE, outcome)
+    for names in ("ab", "ba"):
+        (tmp_path / names).write_bytes(b"".join((tmp_path / n).read_bytes() for n in names))
+        assert Store(tmp_path / names).get(ONE)["test"] == 0.5
+        assert Store(tmp_path / names).failed(ONE) is None

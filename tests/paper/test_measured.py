@@ -1,0 +1,120 @@
+"""Numbers of figures: from the store where runs are done, else measured now."""
+
+import json
+
+import pytest
+
+from epic.compare.plan import load_plan
+from epic.compare.store import Store
+from epic.compare.task import Task
+from epic.costs import LearnedCost
+from epic.data import lollipop, stratified_split
+from epic.graphs.convert import pack
+from epic.paper.lollipop import pattern
+from epic.paper.measured import Numbers
+
+
+def numbers(path, **options):
+    return Numbers(Store(path), **{"graphs": 80, "unseen": 24, "epochs": 2, "pairs": 30, "progress": False, **options})
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """Nothing has been run."""
+    return numbers(tmp_path_factory.mktemp("none") / "none.jsonl")
+
+
+def keep(path, *records):
+    """A store with finished runs: kind, config, outcome."""
+    with path.open("w") as file:
+        for kind, config, outcome in records:
+            key = Task(kind, config).key
+            file.write(json.dumps({"key": key, "kind": kind, "config": config, **outcome}) + "\n")
+
+
+def test_ends_of_paths_are_unseen_lollipops_of_the_right_classes(fresh):
+    path, positive = fresh.path().values, fresh.positive_path().values
+    assert (path.label(0).tolist(), path.label(len(path)).tolist()) == ([1, 0, 0, 0], [0, 0, 1, 0])
+    assert positive.label(0).tolist() == positive.label(len(positive)).tolist() == [0, 1, 0, 0]
+    assert positive.source.num_nodes < positive.target.num_nodes
+    for found in (path, positive):
+        assert found.distance == pytest.approx(fresh.cost.distance(found.source, found.target), rel=1e-5)
+    assert "learned now on 80 lollipop graphs" in fresh.path().source
+
+
+def test_without_runs_costs_and_blur_are_measured_on_unseen_lollipops(fresh):
+    same = LearnedCost().fit(lollipop(80, seed=0), epochs=2, seed=0, progress=False)
+    assert fresh.costs().values == [pattern(same, lollipop(24, seed=1))]
+    blur = fresh.blur()
+    assert list(blur.values) == ["lollipop"]
+    assert sorted(blur.values["lollipop"]) == list(range(1, 11))
+    assert "30 pairs of 24 unseen ones" in blur.source
+
+
+def test_without_runs_curves_are_learned_now(fresh):
+    measured = fresh.curves()
+    assert "learned now" in measured.source
+    graphs = pack(lollipop(80, seed=0))
+    split = stratified_split(graphs.y, seed=0)
+    for assignment in ("sinkhorn", "hungarian"):
+        cost = LearnedCost().fit(
+            graphs.select(split.train),
+            validation=graphs.select(split.validation),
+            assignment=assignment,
+            epochs=2,
+            seed=0,
+            progress=False,
+        )
+        (lines,) = measured.values["lollipop"][assignment]
+        assert lines["training"] == [e.loss for e in cost.history]
+        assert lines["validation"] == [e.validation for e in cost.history]
+
+
+def test_finished_runs_of_the_plan_go_before_others(tmp_path):
+    store = Store(tmp_path / "bench.jsonl")
+    planned = load_plan("blur").tasks(store)[:2]
+    other = ("blur", {"dataset": "MUTAG", "pairs": 5, "seed": 0}, {"frobenius": {"1": 9.0}})
+    runs = [("blur", t.config, {"frobenius": {"1": 3.0 - i, "2": 2.0}}) for i, t in enumerate(planned)]
+    keep(store.path, other, *runs)
+    found = numbers(store.path).blur()
+    assert found.values == {t.config["dataset"]: {1: 3.0 - i, 2: 2.0} for i, t in enumerate(planned)}
+    assert found.source == "runs of the plan blur in bench.jsonl"
+    keep(store.path, other)
+    assert numbers(store.path).blur().values == {"MUTAG": {1: 9.0}}
+    assert "with other options" in numbers(store.path).blur().source
+
+
+def test_patterns_of_all_seeds_are_taken(tmp_path):
+    store = Store(tmp_path / "bench.jsonl")
+    parts = [f"{sign}_{part}" for sign in ("negative", "positive") for part in ("head", "mixed", "tail")]
+    tasks = load_plan("lollipop").tasks(store)
+    keep(
+        store.path,
+        *(("lollipop", t.config, {"pattern": dict.fromkeys(parts, i / 10)}) for i, t in enumerate(tasks)),
+    )
+    assert [p.negative_tail for p in numbers(store.path).costs().values] == [0.0, 0.1, 0.2, 0.3, 0.4]
+
+
+def test_curves_need_both_assignments(tmp_path):
+    path = tmp_path / "bench.jsonl"
+    tasks = load_plan("curves").tasks(Store(path))
+    runs = [
+        ("curves", t.config, {"train_loss": [0.9, 0.5], "validation_loss": [1.0, 0.1 * (1 + i)]})
+        for i, t in enumerate(tasks)
+    ]
+    keep(path, *runs)
+    found = numbers(path).curves()
+    (by,) = found.values.values()
+    assert by["sinkhorn"] == [{"training": [0.9, 0.5], "validation": [1.0, 0.1]}]
+    assert by["hungarian"] == [{"training": [0.9, 0.5], "validation": [1.0, 0.2]}]
+    assert found.source == "runs of the plan curves in bench.jsonl"
+    keep(path, runs[0])
+    half = numbers(path, epochs=1).curves()
+    assert list(half.values) == ["lollipop"]
+    assert "learned now" in half.source
+
+
+def test_a_failed_run_is_no_run(tmp_path):
+    path = tmp_path / "bench.jsonl"
+    keep(path, ("lollipop", {"seed": 0}, {"error": "out of memory"}))
+    assert "learned now" in numbers(path, epochs=1).costs().source

@@ -1,0 +1,160 @@
+"""The report page: what it holds without a browser, and how it behaves in one."""
+
+import re
+
+import pytest
+
+from epic import InputError
+from epic.compare.plan import Entry, load_plan
+from epic.compare.store import Store
+from epic.paper.account import present
+from epic.paper.charts import Line, bar_chart, line_chart, steps
+from epic.paper.report import report, write_report
+from tests.compare.stores import fill, others, tiny
+
+EVIL = "<script>alert(1)</script>"
+
+
+def evil():
+    """A plan whose names and errors are markup."""
+    entries = [Entry(label=n, method=m) for n, m in ((EVIL, "vanilla"), ("drop_edge", "drop_edge"))]
+    return tiny(title=EVIL, datasets=(EVIL, "B"), entries=entries, name=f"tiny {EVIL}")
+
+
+@pytest.fixture
+def evil_store(tmp_path):
+    def failed(c):
+        return f"ValueError: {EVIL}\n  line 2" if (c["dataset"], c["method"]) == ("B", "drop_edge") else None
+
+    return fill(evil(), tmp_path / "evil.jsonl", lambda c: 0.5 + 0.1 * c["seed"], failed)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Some of every kind of plan."""
+    path = tmp_path / "all.jsonl"
+    wanted = {
+        "methods": ["vanilla", "drop_edge", "submix", "epic"],
+        "datasets": ("IMDB-BINARY",),
+        "backbones": ("gin",),
+    }
+    worth = {"vanilla": 0.70, "drop_edge": 0.69, "submix": 0.71, "epic": 0.74}
+    for name in ("main", "noise"):
+        fill(
+            load_plan(name).narrowed(**wanted),
+            path,
+            lambda c: worth[c["method"]] - 0.3 * c["noise"] + 0.003 * c["seed"],
+        )
+    sinkhorn = load_plan("sinkhorn").narrowed(datasets=("BZR",), backbones=("gin",))
+    fill(sinkhorn, path, lambda c: 0.8 + 0.01 * c["cost"]["sinkhorn"] + 0.001 * c["seed"])
+    others(load_plan("blur"), path, lambda c: {"frobenius": {str(k): 3.0 / k for k in range(1, 11)}})
+    accuracy = {"accuracy": 70.0, "k_accuracy": 71.0, "k": 3, "majority_accuracy": 60.0}
+    others(load_plan("distance"), path, lambda c: accuracy if c["dataset"] == "BZR" else None)
+    losses = {"train_loss": [1.0, 0.5], "validation_loss": [0.9, 0.6], "seconds": 60.0}
+    others(load_plan("curves"), path, lambda c: losses)
+    parts = {f"{s}_{p}": 0.5 for s in ("negative", "positive") for p in ("head", "mixed", "tail")}
+    others(load_plan("lollipop"), path, lambda c: {"pattern": parts})
+    return Store(path)
+
+
+def test_names_and_errors_are_text_and_never_markup(evil_store):
+    page = report(evil_store, [evil()])
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 8
+    assert "ValueError: &lt;script&gt;" in page
+    assert "script-src" not in page  # the policy forbids scripts altogether
+    assert "default-src &#39;none&#39;" in page or "default-src 'none'" in page
+    assert EVIL not in report(evil_store, [evil()], "md")
+
+
+def test_nothing_is_fetched(store):
+    page = report(store, present(store))
+    assert re.findall(r"(?:src|href)=\"(?!#|data:)[^\"]*\"", page) == []
+    assert re.findall(r"https?://", page) == []
+    assert re.findall(r"url\((?!#hatch\))", page) == []
+
+
+def test_every_picture_has_words_and_every_plan_its_charts(store):
+    page = report(store, present(store))
+    pictures = re.findall(r'<svg viewBox[^>]*role="img" aria-label="([^"]+)"', page)
+    assert len(pictures) == page.count("<figure")
+    assert "IMDB-BINARY, measured. accuracy in percent by % noisy labels. vanilla: 64.6 to 52.6; " in " ".join(pictures)
+    assert "Graphs of different classes. head and head: here 0.50, paper 0.97; " in " ".join(pictures)
+    titles = re.findall(r"<summary>([^<]+)</summary>", page)
+    for expected in (
+        "Learning curves: IMDB-BINARY, GIN",
+        "Score by level of noise, GIN",
+        "Score by iterations of Sinkhorn, GIN",
+        "Distance to the exact assignment by iterations of Sinkhorn",
+        "Learning of costs: ogbg-molhiv",
+        "Mean substitution cost by part of the two nodes",
+        "Settings chosen on validation",
+    ):
+        assert expected in titles
+    assert "epic reproduce main --datasets IMDB-BINARY --backbones gin" in page
+
+
+def test_best_is_told_by_more_than_colour(store):
+    main = load_plan("main").narrowed(
+        methods=["vanilla", "drop_edge", "submix", "epic"], datasets=("IMDB-BINARY",), backbones=("gin",)
+    )
+    page = report(store, [main])
+    assert '<b class="best">74.60 (0.5)</b><i class="kind"> (best)</i>' in page
+    assert '<span class="second">71.60 (0.5)</span><i class="kind"> (second best)</i>' in page
+    assert '<b class="best">73.20 (0.4)</b><i class="kind"> (best in the paper)</i>' in page
+
+
+def test_other_formats_and_files(store, tmp_path):
+    plans = present(store)
+    csv = report(store, plans, "csv")
+    assert csv.count("table,block,backbone") == 1
+    assert {line.split(",")[0] for line in csv.splitlines()[1:]} == {p.name for p in plans}
+    assert report(store, plans, "latex").count(r"\begin{tabular}") == len(plans)
+    text = report(store, plans, "md")
+    assert [t for t in text.splitlines() if t.startswith("## ")] == [f"## {p.name}" for p in plans]
+    assert "- GIN, epic: " in text
+    write_report(store, plans, tmp_path / "a.md", "md")
+    assert (tmp_path / "a.md").read_text(encoding="utf-8") == text
+    with pytest.raises(InputError, match="unknown format 'pdf'"):
+        report(store, plans, "pdf")
+
+
+def test_charts_put_points_where_they_belong():
+    svg = line_chart([Line("a", [0, 10], [1.0, 3.0], 1, [None, 0.5], True)], "t", "x", "y", bounds=(1.0, 3.0))
+    assert 'points="44.0,186.0 350.0,24.0"' in svg  # left bottom to right top of the frame
+    assert '<path d="M350.0 64.5V-16.5"' in svg  # half a unit up and down: 40.5 of 162
+    bars = bar_chart(["g"], [("here", [1.0]), ("paper", [None])], "t", "y", 2.0)
+    assert 'class="bar0" x="74.6" y="105.0"' in bars
+    assert "bar1" not in bars
+    assert "g: here 1.00, paper -" in bars
+    assert steps(0.0, 1.0) == [0.0, 0.5, 1.0]
+    assert steps(5.0, 5.0) == [5.0]
+    long = line_chart([Line("a", range(1000), [float(v) for v in range(1000)])], EVIL, EVIL, EVIL)
+    assert len(re.search(r'points="([^"]*)"', long)[1].split()) == 60
+    assert EVIL not in long
+
+
+@pytest.mark.parametrize("width", [1280, pytest.param(400, marks=pytest.mark.slow)])
+def test_in_a_browser(browser, tmp_path, store, evil_store, width):
+    write_report(store, present(store), tmp_path / "report.html")
+    write_report(evil_store, [evil()], tmp_path / "evil.html")
+    browser.errors(), browser.requests()
+    for name in ("report.html", "evil.html"):
+        browser.open(tmp_path / name, width)
+        assert browser.errors() == []
+        assert browser.requests() == [(tmp_path / name).as_uri()]
+        assert browser.run("return document.documentElement.scrollWidth") <= width
+    assert EVIL in browser.run("return document.querySelector('pre').innerText")
+    browser.open(tmp_path / "report.html", width)
+    seen = "return [...document.querySelectorAll('td .p')].filter((e) => e.offsetParent !== null).length"
+    assert browser.run(seen) > 20
+    browser.run("document.getElementById('show-paper').click()")
+    assert browser.run(seen) == 0
+    faded = (
+        "return [...document.querySelectorAll('.figure .line')].filter((e) => getComputedStyle(e).opacity < 1).length"
+    )
+    assert browser.run(faded) == 0
+    browser.run("document.querySelector('.legend li.k2').focus()")
+    assert browser.run(faded) > 0
+    browser.screenshot(tmp_path / f"report_{width}.png")
+    assert (tmp_path / f"report_{width}.png").stat().st_size > 20_000

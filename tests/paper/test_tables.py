@@ -1,0 +1,487 @@
+"""Tables from stores whose scores are made up, against numbers worked out by hand or by scipy."""
+
+import csv
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from epic import InputError
+from epic.compare.plan import Entry, load_plan
+from epic.compare.store import Store
+from epic.paper.account import Merged, account_of, command_of, is_quick, present, unshown
+from epic.paper.printed import printed
+from epic.paper.render import to_csv, to_latex, to_markdown
+from epic.paper.table import Block, Cell, Row, Table, marked, ranked
+from epic.paper.tables import differences, table_of
+from tests.compare.stores import fill, others, tiny
+
+SCORES = {("vanilla", "A"): 0.60, ("drop_edge", "A"): 0.65, ("submix", "A"): 0.50}
+SCORES |= {("vanilla", "B"): 0.70, ("drop_edge", "B"): 0.72, ("submix", "B"): 0.74}
+
+
+def score(c):
+    return SCORES[c["method"], c["dataset"]] + 0.02 * c["seed"]
+
+
+def cells(table, block=0):
+    return {(r.label, d): c for r in table.blocks[block].rows for d, c in zip(table.columns, r.cells, strict=True)}
+
+
+def test_mean_sample_deviation_marks_and_ranks(tmp_path):
+    table = table_of(tiny(), fill(tiny(), tmp_path / "r.jsonl", score))
+    found = cells(table)
+    assert found["drop_edge", "A"].mean == pytest.approx(66.0)
+    assert found["drop_edge", "A"].std == pytest.approx(np.std([65, 67], ddof=1))
+    assert found["drop_edge", "A"].measured() == "66.00 (1.4)"
+    assert found["drop_edge", "A"].seconds == 2.0
+    assert [c.mark for c in found.values()] == [None, None, "best", None, None, "best"]  # three rows: no second best
+    assert [r.rank for r in table.blocks[0].rows] == [2.5, 1.5, 2.0]
+    assert table.blocks[0].ranked == ("A", "B")
+    assert table.metric == "accuracy in percent"
+    assert "sample standard deviation" in " ".join(table.notes)
+
+
+def test_ranks_and_marks_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    means = rng.integers(60, 70, (6, 4)).astype(float)  # many ties
+    names = tuple("abcd")
+    rows = tuple(Row(str(i), tuple(Cell(v, runs=1, expected=1) for v in row)) for i, row in enumerate(means))
+    block = marked(ranked(Block("", rows), names))
+    expected = stats.rankdata(-means, method="min", axis=0)
+    assert [r.rank for r in block.rows] == pytest.approx(expected.mean(1).tolist())
+    told = {1: "best", 2: "second"}
+    assert [[c.mark for c in r.cells] for r in block.rows] == [[told.get(int(k)) for k in row] for row in expected]
+
+
+def test_missing_and_failed_runs_show_and_are_not_ranked(tmp_path):
+    def partial(c):
+        if (c["method"], c["dataset"]) == ("drop_edge", "B"):
+            return None if c["seed"] else 0.99
+        return score(c)
+
+    def failed(c):
+        return "boom" if c["method"] == "submix" and c["dataset"] == "A" else None
+
+    store = fill(tiny(), tmp_path / "r.jsonl", partial, failed)
+    table = table_of(tiny(), store)
+    found = cells(table)
+    assert (found["submix", "A"].measured(), found["submix", "A"].count, found["submix", "A"].failed) == (
+        "failed",
+        "0/2",
+        2,
+    )
+    assert (found["drop_edge", "B"].measured(), found["drop_edge", "B"].count) == ("99.00", "1/2")
+    assert all(r.rank is None for r in table.blocks[0].rows)
+    assert found["submix", "B"].mark == "best"  # among those that are complete
+    assert found["drop_edge", "B"].mark is None  # though its one run is higher
+    nothing = cells(table_of(tiny(), Store(tmp_path / "none.jsonl")))["vanilla", "A"]
+    assert (nothing.measured(), nothing.count) == ("-", "0/2")
+    text = to_markdown(table)
+    assert "| submix | failed 0/2 | **75.00 (1.4)** |" in text
+    assert "no dataset has all runs of every row yet" in text
+
+
+def test_ranks_leave_out_what_is_not_complete(tmp_path):
+    store = fill(tiny(), tmp_path / "r.jsonl", lambda c: None if c["dataset"] == "B" and c["seed"] else score(c))
+    block = table_of(tiny(), store).blocks[0]
+    assert block.ranked == ("A",)
+    assert [r.rank for r in block.rows] == [2.0, 1.0, 3.0]
+
+
+def test_chosen_settings_are_told_and_open_choices_are_missing(tmp_path):
+    plan = tiny(entries=[Entry(label="vanilla", method="vanilla"), Entry(label="epic", method="epic")], tune=3)
+    store = fill(plan, tmp_path / "r.jsonl", lambda c: 0.5)
+    found = cells(table_of(plan, store))
+    assert found["vanilla", "A"].settings == ("pool mean",)
+    assert found["epic", "A"].settings == ("pool mean, ratio 0.2",)
+    # Without the runs that choose, those that were chosen cannot be told from others.
+    lines = [s for s in (tmp_path / "r.jsonl").read_text().splitlines() if '"seed": 1000' not in s]
+    (tmp_path / "less.jsonl").write_text("\n".join(lines))
+    less = cells(table_of(plan, Store(tmp_path / "less.jsonl")))
+    assert {(c.mean, c.count) for c in less.values()} == {(None, "0/2")}
+
+
+def test_differences_over_seeds_of_one_split(tmp_path):
+    rng = np.random.default_rng(1)
+    noise = rng.normal(0, 0.02, (3, 2, 5))
+    at = {"vanilla": 0, "drop_edge": 1, "submix": 2}
+
+    def jitter(c):
+        return 0.6 + float(noise[at[c["method"]], "AB".index(c["dataset"]), c["seed"]])
+
+    plan = tiny(seeds=5)
+    (first, second) = differences(plan, fill(plan, tmp_path / "r.jsonl", jitter))
+    assert (first.label, second.label, first.baseline) == ("drop_edge", "submix", "vanilla")
+    part = first.parts[1]
+    test = stats.ttest_rel(noise[1, 1], noise[0, 1])
+    assert part.found.p == pytest.approx(test.pvalue)
+    assert part.found.difference == pytest.approx(100 * (noise[1, 1] - noise[0, 1]).mean())
+    interval = test.confidence_interval(0.95)
+    assert (part.found.low, part.found.high) == pytest.approx((100 * interval.low, 100 * interval.high))
+    raw = sorted([part.found.p, second.parts[1].found.p])
+    assert min(part.p, second.parts[1].p) == pytest.approx(min(1, 2 * raw[0]))  # Holm over the two methods
+    assert part.over == "seeds"
+    assert part.verdict.startswith("on one split: ")
+    assert "helps" not in part.verdict
+    assert first.verdict.startswith("too few datasets to say: ")
+
+
+def test_differences_over_splits_and_datasets(tmp_path):
+    names = tuple("ABCDEFG")
+    plan = tiny(datasets=names, splits=4, seeds=2)
+    gain = {"vanilla": 0.0, "drop_edge": 0.05, "submix": -0.05}
+
+    def better(c):
+        wobble = 0.001 * ((c["split_seed"] * 7 + names.index(c["dataset"]) * 3) % 5) * (c["method"] != "vanilla")
+        return 0.6 + 0.03 * c["split_seed"] + 0.01 * c["seed"] + gain[c["method"]] + wobble
+
+    up, down = differences(plan, fill(plan, tmp_path / "r.jsonl", better))
+    part = up.parts[0]
+    gaps = [5 + 0.1 * ((s * 7) % 5) for s in range(4)]
+    assert part.by_split == pytest.approx(tuple(gaps))
+    assert part.over == "splits"
+    error = np.sqrt((1 / 4 + 20 / 70) * np.var(gaps, ddof=1))  # sizes of the records: 70 train, 20 test
+    assert part.found.statistic == pytest.approx(np.mean(gaps) / error)
+    assert part.verdict.startswith("helps: +5.2 points, 95 % interval ")
+    assert up.signed.p == pytest.approx(stats.wilcoxon([d.found.difference for d in up.parts]).pvalue)
+    assert up.signed_splits.count == 28
+    assert up.verdict.startswith("helps: +5.2 points on average over 7 datasets, higher on 7 ")
+    assert down.verdict.startswith("hurts: -4.8 points on average over 7 datasets, higher on 0 ")
+    assert up.p == pytest.approx(2 * up.signed.p)
+    assert table_of(plan, Store(tmp_path / "r.jsonl")).blocks[0].rows[1].cells[0].difference == part
+
+
+def test_one_dataset_has_its_own_verdict_and_half_a_comparison_says_so(tmp_path):
+    plan = tiny(datasets=("A",), splits=4, seeds=1)
+    store = fill(plan, tmp_path / "r.jsonl", lambda c: None if c["split_seed"] > 1 else score(c))
+    (first, _) = differences(plan, store)
+    assert first.verdict == "too few runs to say: +5.0 points over 2 splits"
+    assert first.parts[0].by_split == (pytest.approx(5.0), pytest.approx(5.0), None, None)
+    (_, none) = differences(plan.narrowed(datasets=("B",)), store)
+    assert none.verdict == "too few runs to say: there are none"
+    assert differences(plan, store, against="submix")[0].label == "vanilla"
+    with pytest.raises(InputError, match="unknown entry of the plan 'subnix'; did you mean 'submix'"):
+        differences(plan, store, against="subnix")
+
+
+def test_printed_cells_stand_beside_measured_ones(tmp_path):
+    plan = load_plan("main").narrowed(methods=["vanilla", "epic"], datasets=("BZR", "COX2"), tune=0, seeds=2)
+    store = fill(plan, tmp_path / "r.jsonl", lambda c: 0.8 if c["backbone"] == "gin" else None)
+    table = table_of(plan, store)
+    assert [b.title for b in table.blocks] == ["GIN"]
+    assert "Not run: GCN." in table.notes
+    cell = cells(table)["epic", "BZR"]
+    assert (cell.printed, cell.printed_std, cell.printed_mark, cell.paper()) == (88.78, 3.3, "best", "88.78 (3.3)")
+    vanilla, epic = table.blocks[0].rows
+    assert (vanilla.printed_rank, epic.printed_rank) == (5.4, 1.1)
+    assert (vanilla.matched_rank, epic.matched_rank) == (2.0, 1.0)
+    assert (vanilla.rank, epic.rank) == (1.0, 1.0)  # equal scores share the better rank
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "keys"),
+    [
+        ("costs", "feature", {"cost": "feature"}),
+        ("order", "bfs", {"order": "bfs"}),
+        ("sinkhorn", "8", {"k": 8}),
+        ("noise", "submix", {"method": "submix", "noise": 0.4}),
+    ],
+)
+def test_rows_find_their_printed_numbers(tmp_path, name, label, keys):
+    plan = load_plan(name)
+    table = table_of(plan, Store(tmp_path / "none.jsonl"))
+    block = next(i for i, b in enumerate(table.blocks) if b.backbone == "gin" and keys.get("noise", 0.0) == b.noise)
+    for dataset in plan.datasets:
+        (known,) = [
+            c for c in printed(name) if c.dataset == dataset and all(getattr(c, k) == v for k, v in keys.items())
+        ]
+        assert cells(table, block)[label, dataset].printed == known.mean
+
+
+def test_distance_table(tmp_path):
+    plan = load_plan("distance")
+    worth = {"unit": 60.0, "feature": 61.0, "learned": 75.0}
+
+    def outcome(c):
+        if c["dataset"] != "BZR" or (c["cost"], c["seed"]) == ("unit", 4):
+            return None
+        base = worth[c["cost"]] + c["seed"]
+        found = {"accuracy": base, "voted_accuracy": base + 2, "k_accuracy": base + 5, "k": 3 + 2 * c["seed"]}
+        return {**found, "majority_accuracy": 79.0}
+
+    store = others(plan, tmp_path / "r.jsonl", outcome)
+    table = table_of(plan, store)
+    one, voted, several, rest = (cells(table, i) for i in range(4))
+    assert (one["learned", "BZR"].mean, one["learned", "BZR"].printed) == (77.0, 77.8)
+    assert (one["learned", "BZR"].mark, one["learned", "BZR"].printed_mark) == ("best", "best")
+    assert one["unit", "BZR"].count == "4/5"
+    assert (voted["learned", "BZR"].mean, voted["learned", "BZR"].printed) == (79.0, 77.8)
+    assert several["learned", "BZR"].mean == 82.0
+    assert several["learned", "BZR"].settings == ("k 3, 5, 7, 9, 11",)
+    assert several["learned", "BZR"].printed is None
+    assert rest["majority class", "BZR"].mean == 79.0
+    assert ("vanilla GIN", "BZR") not in rest
+    assert not any("Vanilla GIN" in note for note in table.notes)
+    splits = load_plan("splits").narrowed(datasets=("BZR",))
+    store = fill(splits, tmp_path / "r.jsonl", lambda c: 0.80 + 0.01 * c["split_seed"])
+    rest = cells(table_of(plan, store), 3)
+    assert rest["vanilla GIN", "BZR"].mean == pytest.approx(82.0)
+    assert rest["vanilla GIN", "BZR"].printed == 87.07
+    assert rest["vanilla GIN", "COX2"].count == "0/5"
+
+
+@pytest.mark.parametrize("name", ["distance", "distance_exact"])
+@pytest.mark.parametrize(
+    "change", [lambda p: p, lambda p: p.quick(), lambda p: p.narrowed(epochs=7), lambda p: p.narrowed(seeds=2)]
+)
+def test_plain_gin_stands_in_narrowed_distance_tables(tmp_path, change, name):
+    plan, splits = change(load_plan(name)), change(load_plan("splits"))
+    store = fill(splits, tmp_path / "r.jsonl", lambda c: 0.8)
+    assert cells(table_of(plan, store), 3)["vanilla GIN", "COX2"].mean == pytest.approx(80.0)
+
+
+def test_other_kinds(tmp_path):
+    blur = load_plan("blur")
+    made = {"frobenius": {str(k): 3.0 / k for k in range(1, 11)}}
+    found = cells(table_of(blur, others(blur, tmp_path / "b", lambda c: made if c["dataset"] == "BZR" else None)))
+    assert (found["BZR", "10"].mean, found["COX2", "10"].count) == (0.3, "0/1")
+    curves = load_plan("curves")
+    losses = {"train_loss": [1.0, 0.5, 0.25], "validation_loss": [0.9, 0.4, 0.6], "seconds": 61.4}
+    table = table_of(curves, others(curves, tmp_path / "c", lambda c: losses))
+    assert to_markdown(table).count("| sinkhorn | 0.250 | 0.400 | 1 | 61 |") == 1
+    lollipop = load_plan("lollipop")
+    parts = {f"{s}_{p}": 0.1 for s in ("negative", "positive") for p in ("head", "mixed", "tail")}
+    store = others(lollipop, tmp_path / "l", lambda c: {"pattern": parts | {"negative_head": 0.9 + 0.01 * c["seed"]}})
+    table = table_of(lollipop, store)
+    head = cells(table)["head and head", "cost"]
+    assert (head.mean, head.std, head.printed) == (
+        pytest.approx(0.92),
+        pytest.approx(np.std([0, 1, 2, 3, 4], ddof=1) / 100),
+        0.97,
+    )
+    assert cells(table)["head and tail", "cost"].printed is None
+    assert cells(table, 1)["head and tail", "cost"].printed == 0.8
+
+
+LITERAL = Table(
+    "a_b",
+    "50 % of <x> & y",
+    "accuracy in percent",
+    ("D_1",),
+    (
+        Block(
+            "GIN",
+            (
+                Row(
+                    "vanilla", (Cell(80.0, 1.25, 2, 2, printed=81.5, printed_std=0.12, printed_mark="best"),), 2.0, 2.5
+                ),
+                Row("a|*b*", (Cell(81.0, None, 1, 2, mark="best", printed=79.0, printed_std=1.0),), 1.0, 1.0, 1.5),
+                Row("[c]", (Cell(expected=2),)),
+                Row("d", (Cell(expected=2, failed=1, mark=None),)),
+            ),
+            "gin",
+            0.0,
+        ),
+    ),
+    notes=("A note.",),
+)
+
+
+def test_markdown_to_the_letter():
+    assert to_markdown(LITERAL) == (
+        "**50 % of &lt;x&gt; &amp; y** (accuracy in percent)\n\n"
+        "*GIN*\n\n"
+        "|  | D_1 | rank |\n"
+        "|---|---|---|\n"
+        "| vanilla | 80.00 (1.2) | 2.0 |\n"
+        "| paper | **81.50 (0.12)** | 2.5 |\n"
+        "| a\\|\\*b\\* | **81.00** 1/2 | 1.0 |\n"
+        "| paper | 79.00 (1.0) | 1.0 (here 1.5) |\n"
+        "| \\[c\\] | - 0/2 | - |\n"
+        "| d | failed 0/2 | - |\n\n"
+        "- **best**; measured ones among cells that have all their runs.\n"
+        "- 3/5: three of five runs are done; - none yet; failed: none without an error.\n"
+        "- A note.\n"
+    )
+
+
+def test_latex_to_the_letter():
+    assert to_latex(LITERAL) == (
+        "\\begin{table}\n\\centering\n"
+        "\\caption{50 \\% of \\textless{}x\\textgreater{} \\& y (accuracy in percent)}\n"
+        "\\label{tab:a-b}\n"
+        "\\begin{tabular}{lrr}\n\\toprule\n"
+        "& D\\_1 & rank \\\\\n\\midrule\n"
+        "\\multicolumn{3}{l}{\\emph{GIN}} \\\\\n"
+        "vanilla & 80.00 (1.2) & 2.0 \\\\\n"
+        "paper & \\textbf{81.50 (0.12)} & 2.5 \\\\\n"
+        "a|*b* & \\textbf{81.00} 1/2 & 1.0 \\\\\n"
+        "paper & 79.00 (1.0) & 1.0 (here 1.5) \\\\\n"
+        "{[}c] & - 0/2 & - \\\\\n"
+        "d & failed 0/2 & - \\\\\n"
+        "\\bottomrule\n\\end{tabular}\n"
+        "\\par\\smallskip\\footnotesize\n"
+        "\\textbf{best}; measured ones among cells that have all their runs.\n"
+        "3/5: three of five runs are done; - none yet; failed: none without an error.\n"
+        "A note.\n"
+        "\\end{table}\n"
+    )
+
+
+def test_csv_to_the_letter():
+    assert to_csv(LITERAL) == (
+        "table,block,backbone,noise,row,column,mean,std,runs,expected,failed,mark,printed,printed_std,printed_mark,"
+        "difference,low,high,p,p_corrected,over,settings\n"
+        "a_b,GIN,gin,0.0,vanilla,D_1,80.0,1.25,2,2,0,,81.5,0.12,best,,,,,,,\n"
+        "a_b,GIN,gin,0.0,vanilla,rank,2.0,,,,,,2.5,,,,,,,,,\n"
+        "a_b,GIN,gin,0.0,a|*b*,D_1,81.0,,1,2,0,best,79.0,1.0,,,,,,,,\n"
+        "a_b,GIN,gin,0.0,a|*b*,rank,1.0,,,,,,1.0,,,,,,,,,\n"
+        "a_b,GIN,gin,0.0,[c],D_1,,,0,2,0,,,,,,,,,,,\n"
+        "a_b,GIN,gin,0.0,d,D_1,,,0,2,1,,,,,,,,,,,\n"
+    )
+
+
+def test_differences_in_text(tmp_path):
+    plan = tiny(seeds=3)
+    gain = {"vanilla": [0.0, 0.0, 0.0], "drop_edge": [0.10, 0.11, 0.12], "submix": [0.0, -0.02, 0.02]}
+    store = fill(plan, tmp_path / "r.jsonl", lambda c: 0.5 + gain[c["method"]][c["seed"]])
+    table = table_of(plan, store)
+    assert "| minus vanilla | +11.0 (8.5 to 13.5)* | +11.0 (8.5 to 13.5)* |  |" in to_markdown(table).replace(
+        "\\*", "*"
+    )
+    assert "minus vanilla & +0.0 ($-$5.0 to 5.0) &" in to_latex(table)
+    rows = list(csv.DictReader(io.StringIO(to_csv(table))))
+    (row,) = [r for r in rows if (r["row"], r["column"]) == ("drop_edge", "A")]
+    assert float(row["p_corrected"]) == pytest.approx(2 * float(row["p"]))
+    assert (float(row["difference"]), row["over"]) == (pytest.approx(11.0), "seeds")
+
+
+def test_account_counts_runs_time_versions_and_failures(tmp_path):
+    plan = tiny(seeds=2)
+    store = fill(plan, tmp_path / "r.jsonl", score, lambda c: "no memory" if c["method"] == "submix" else None)
+    found = account_of(plan, store)
+    assert (found.total, found.done, found.failed, found.seconds) == (12, 8, 4, 84.0)
+    assert found.versions == (("epic 0.1, torch 2.13", 8),)
+    assert found.failures[0].what == "A, gin, submix, seed 0"
+    assert found.failures[0].error == "no memory"
+    assert found.warnings == ()
+    text = (tmp_path / "r.jsonl").read_text()
+    (tmp_path / "r.jsonl").write_text(text.replace('"data": "same"', '"data": "other"', 1))
+    assert account_of(plan, Store(tmp_path / "r.jsonl")).warnings == (
+        "Runs on A saw different data: their checksums differ.",
+    )
+
+
+def test_the_command_says_what_was_left_out_or_changed():
+    main = load_plan("main")
+    some = main.narrowed(datasets=("BZR", "COX2"), backbones=("gin",))
+    assert command_of(some) == "epic reproduce main --datasets BZR,COX2 --backbones gin"
+    changed = main.narrowed(methods=["vanilla", "epic"], seeds=2, epochs=7, tune=0)
+    assert command_of(changed) == "epic reproduce main --methods vanilla,epic --seeds 2 --tune 0 --epochs 7"
+    assert command_of(main.quick()) == "epic reproduce main --quick"
+    assert command_of(load_plan("lollipop")) == "epic reproduce lollipop"
+    assert command_of(load_plan("lollipop").quick()) == "epic reproduce lollipop --quick"
+    assert command_of(load_plan("lollipop").narrowed(epochs=7)) == "epic reproduce lollipop --epochs 7"
+    for name in ("distance", "distance_exact"):
+        plan = load_plan(name)
+        assert command_of(plan) == f"epic reproduce {name}"
+        assert command_of(plan.narrowed(epochs=2)) == f"epic reproduce {name} --epochs 2"
+        assert command_of(plan.quick()) == f"epic reproduce {name} --quick"
+    few = load_plan("distance").narrowed(epochs=3)  # as many as --quick has, but that has two seeds
+    assert command_of(few) == "epic reproduce distance --epochs 3"
+    assert command_of(load_plan("blur")) == "epic reproduce sinkhorn"
+    assert command_of(load_plan("splits").narrowed(seeds=2)) == "epic reproduce distance --seeds 2"
+    assert command_of(tiny()) == ""
+
+
+def test_an_account_is_of_the_datasets_backbones_and_methods_that_were_run(tmp_path):
+    whole = load_plan("noise")
+    part = whole.narrowed(datasets=("IMDB-MULTI",), backbones=("gin",), methods=["vanilla", "flag"])
+    store = fill(part, tmp_path / "r.jsonl", lambda c: 0.5)
+    found = account_of(whole, store)
+    assert found.command == "epic reproduce noise --datasets IMDB-MULTI --backbones gin --methods vanilla,flag"
+    assert found.total == found.done == part.count()
+    plain = fill(whole.narrowed(methods=["vanilla"]), tmp_path / "p.jsonl", lambda c: 0.5)
+    assert account_of(whole, plain).command == "epic reproduce noise --methods vanilla"
+
+
+def test_which_plans_a_store_has(tmp_path):
+    order = load_plan("order").narrowed(datasets=("BZR",), seeds=1)
+    store = fill(order, tmp_path / "r.jsonl", lambda c: 0.5)
+    others(load_plan("blur"), tmp_path / "r.jsonl", lambda c: {"frobenius": {"1": 1.0}})
+    store = Store(tmp_path / "r.jsonl")
+    assert [p.name for p in present(store)] == ["order", "blur"]  # main has EPIC in random order too, and no more
+    assert [p.name for p in present(store, ["sinkhorn"])] == ["blur"]
+    with pytest.raises(InputError, match=r"none of the .* results is a reported run of noise"):
+        present(store, ["noise"])
+    with pytest.raises(InputError, match="unknown plan 'nois'; did you mean 'noise'"):
+        present(store, ["nois"])
+
+
+def test_a_plan_with_nothing_of_its_own_is_left_out_unless_asked_for(tmp_path):
+    main = load_plan("main").narrowed(methods=["vanilla"], datasets=("BZR",), backbones=("gin",))
+    store = fill(main, tmp_path / "r.jsonl", lambda c: 0.5)
+    assert [p.name for p in present(store)] == ["main"]  # costs trains plainly too
+    assert [p.name for p in present(store, ["costs"])] == ["costs"]
+
+
+def test_what_was_run_in_small_is_shown_in_small(tmp_path):
+    quick = load_plan("lollipop").quick()
+    store = others(quick, tmp_path / "r.jsonl", lambda c: {"pattern": {}})
+    assert present(store) == [quick]
+
+
+def test_a_quick_look_is_called_one_and_its_datasets_are_found(tmp_path):
+    quick = load_plan("order").quick().narrowed(datasets=("ENZYMES",))
+    store = fill(quick, tmp_path / "r.jsonl", lambda c: 0.5)
+    (found,) = present(store)
+    assert (found.name, found.datasets) == ("order", ("ENZYMES",))
+    assert table_of(found, store).notes[0].startswith("A quick look (--quick)")
+    assert "quick look" not in to_markdown(table_of(load_plan("order"), store))
+    assert "quick look" in to_latex(table_of(found, store))
+
+
+@pytest.mark.parametrize("name", ["order", "costs"])
+def test_a_quick_look_is_shown_beside_a_plan_that_shares_runs_with_the_whole(name, tmp_path):
+    fill(load_plan("main").narrowed(datasets=("BZR",), backbones=("gin",)), tmp_path / "r.jsonl", lambda c: 0.5)
+    fill(load_plan(name).quick(), tmp_path / "r.jsonl", lambda c: 0.5)
+    found = present(Store(tmp_path / "r.jsonl"))
+    assert [(p.name, is_quick(p)) for p in found] == [("main", False), (name, True)]
+
+
+def test_results_that_no_table_shows_are_counted(tmp_path):
+    plan = load_plan("order").narrowed(datasets=("BZR",))
+    fill(plan, tmp_path / "r.jsonl", lambda c: 0.5)
+    shown = Store(tmp_path / "r.jsonl")
+    assert unshown(present(shown), shown) == 0
+    other = fill(plan.narrowed(epochs=7), tmp_path / "r.jsonl", lambda c: 0.5)
+    assert unshown(present(other), other) == 2 * plan.seeds
+
+
+def test_files_merge_and_a_success_is_not_hidden_by_a_failure(tmp_path):
+    plan = tiny()
+    fill(plan, tmp_path / "a.jsonl", lambda c: score(c) if c["dataset"] == "A" else None)
+    fill(plan, tmp_path / "b.jsonl", score, lambda c: "broken" if c["dataset"] == "A" else None)
+    for files in ("ab", "ba"):
+        both = Merged([tmp_path / f"{f}.jsonl" for f in files])
+        assert account_of(plan, both).done == 12
+        assert table_of(plan, both) == table_of(plan, fill(plan, tmp_path / "c.jsonl", score))
+    with pytest.raises(InputError, match=r"there is no file .*nowhere\.jsonl"):
+        Merged([tmp_path / "a.jsonl", tmp_path / "nowhere.jsonl"])
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(InputError, match=r"empty\.jsonl: no results there yet"):
+        Merged([tmp_path / "empty.jsonl"])
+
+
+def test_real_values_are_not_percent(tmp_path):
+    plan = tiny(datasets=("A",))
+    store = fill(plan, tmp_path / "r.jsonl", lambda c: -0.25)
+    for r in store:
+        r["task"] = "values"
+    table = table_of(plan, store)
+    assert table.metric == "minus the mean absolute error"
+    assert cells(table)["vanilla", "A"].mean == -0.25
+    assert replace(cells(table)["vanilla", "A"], mean=None, runs=0).measured() == "-"

@@ -1,0 +1,118 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from epic.parallel import execute
+from tests.parallel.tasks import die_once, half, kill_at_zero, threads
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [0, 2])
+def test_every_task_once_and_errors_are_outcomes(workers):
+    outcomes = list(execute(half, [2, 3, 4, 0], workers=workers))
+    found = {o.task: o for o in outcomes}
+    assert sorted(o.task for o in outcomes) == [0, 2, 3, 4]
+    assert [found[i].value for i in (2, 4, 0)] == [1, 2, 0]
+    assert found[3].value is None
+    assert found[3].error.startswith("ValueError: 3 is odd")
+    assert "half" in found[3].error  # where it happened
+    assert all(o.seconds >= 0 for o in found.values())
+
+
+@pytest.mark.slow
+def test_workers_have_one_thread_each():
+    before = torch.get_num_threads()
+    assert [o.value for o in execute(threads, [0, 1], workers=2)] == [1, 1]
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.slow
+def test_a_killed_worker_loses_nothing(tmp_path):
+    tasks = [(i, str(tmp_path)) for i in range(5)]
+    found = sorted((o.task[0], o.value, o.error) for o in execute(die_once, tasks, workers=2))
+    assert found == [(i, i, None) for i in range(5)]
+    assert (tmp_path / "died").exists()
+
+
+@pytest.mark.slow
+def test_a_task_that_always_kills_its_worker_is_given_up():
+    found = {o.task: o for o in execute(_kill, [0], workers=1)}
+    assert found[0].error == "its process died 3 times"
+
+
+def _kill(task):
+    os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(10)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_tasks_may_depend_on_outcomes(workers):
+    """A feed that knows its second task only after the first is done."""
+    done = []
+
+    def feed():
+        yield 8
+        while not done:
+            yield None
+        yield done[0]
+
+    for outcome in execute(half, feed(), workers=workers):
+        done.append(outcome.value)
+    assert done == [4, 2]
+
+
+@pytest.mark.parametrize("ahead", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_tasks_wait_for_workers_only_where_they_may(ahead):
+    handed, found = [], []
+
+    def feed():
+        for number in (2, 4, 6):
+            handed.append(number)
+            yield number
+
+    for _ in execute(half, feed(), workers=1, ahead=ahead):
+        found.append(len(handed))
+    # With one that waits, the first two may both be done before the third is asked for.
+    assert found[0] == 2 if ahead else found == [1, 2, 3]
+
+
+def test_nothing_to_do(tmp_path):
+    assert list(execute(half, [], workers=2)) == []
+    assert Path(tmp_path).exists()
+
+
+@pytest.mark.slow
+def test_no_task_is_blamed_for_the_death_of_another():
+    found = {o.task: o for o in execute(kill_at_zero, [0, 1, 2, 3], workers=2)}
+    assert found[0].error == "its process died 3 times"
+    assert [found[i].value for i in (1, 2, 3)] == [1, 2, 3]
+
+
+@pytest.mark.slow
+def test_workers_do_not_outlive_a_killed_harness(tmp_path):
+    code = f"""
+from epic.parallel import execute
+from tests.parallel.tasks import note_and_wait
+if __name__ == "__main__":
+    list(execute(note_and_wait, [{str(tmp_path)!r}] * 2, workers=2))
+"""
+    (tmp_path / "harness.py").write_text(code)
+    root = str(Path(__file__).parents[2])
+    process = subprocess.Popen([sys.executable, str(tmp_path / "harness.py")], env={**os.environ, "PYTHONPATH": root})
+    end = time.time() + 60
+    while len(list(tmp_path.glob("worker-*"))) < 2:
+        assert time.time() < end
+        time.sleep(0.1)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    pids = [int(p.name.removeprefix("worker-")) for p in tmp_path.glob("worker-*")]
+    end = time.time() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.time() < end, "workers are still there"
+        time.sleep(0.1)
