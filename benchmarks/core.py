@@ -176,7 +176,7 @@ def augmentation(cost: LearnedCost, train, rounds: int) -> dict[str, float]:
     """Augmented graphs in a training step, the slow reference, and the step itself (GIN, 5 x 64, batch 128)."""
     graphs = [train.graph(g) for g in range(0, len(train), len(train) // 512)][:512]
     batch, large = Batch.from_data_list(graphs[::4]), Batch.from_data_list(graphs)
-    augment, more = (EPIC(cost, ratio=ratio, classes=2, seed=0, degree_features=False) for ratio in (0.5, 1.0))
+    augment, more = (EPIC(cost, ratio=ratio, num_classes=2, seed=0, degree_features=False) for ratio in (0.5, 1.0))
     model = torch.nn.ModuleDict(
         {"gin": GIN(batch.x.shape[1], 64, 5, norm="batch_norm"), "head": torch.nn.Linear(64, 2)}
     )

@@ -49,7 +49,7 @@ def main() -> None:
                 method = method_class(name)(seed=seed, **settings)
                 method.fit(training, **({"epochs": 10, "progress": False} if name == "epic" else {}))
                 model = backbone_for(training, dataset.outputs, seed=seed, width=32, layers=3)
-                how = Training(epochs=args.epochs, batch=32, learning_rate=5e-3, seed=seed)
+                how = Training(epochs=args.epochs, batch=32, lr=5e-3, seed=seed)
                 result = train(dataset, split, method, model, how, progress=False)
                 scores[name][number, seed] = result.test  # at the epoch with the best validation score
         print(f"split {number}: " + ", ".join(f"{n} {scores[n][number].mean():.1%}" for n in methods))

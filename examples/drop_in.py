@@ -23,13 +23,13 @@ HIGHEST_DEGREE = 8
 class Net(torch.nn.Module):
     """Any model that takes a batch will do."""
 
-    def __init__(self, features: int, classes: int, width: int = 32) -> None:
+    def __init__(self, features: int, num_classes: int, width: int = 32) -> None:
         super().__init__()
         self.layers = torch.nn.ModuleList(
             GINConv(torch.nn.Sequential(torch.nn.Linear(size, width), torch.nn.ReLU(), torch.nn.Linear(width, width)))
             for size in (features, width)
         )
-        self.out = torch.nn.Linear(width, classes)
+        self.out = torch.nn.Linear(width, num_classes)
 
     def forward(self, batch: Batch) -> torch.Tensor:
         x = batch.x
@@ -56,7 +56,7 @@ def main() -> None:
     # Learns what edits cost. x holds degrees, so they have to follow the edits.
     augment = EPIC(ratio=0.5, degree_features=True, seed=0).fit(train, epochs=10, progress=False)
 
-    model = Net(HIGHEST_DEGREE + 1, classes=4)
+    model = Net(HIGHEST_DEGREE + 1, num_classes=4)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for epoch in range(args.epochs):
         model.train()

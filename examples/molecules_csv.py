@@ -56,7 +56,7 @@ def main() -> None:
     print(f"\nfrom aspirin to paracetamol: {way}\n")
 
     results = {}
-    how = Training(epochs=args.epochs, batch=16, learning_rate=3e-3, seed=0)
+    how = Training(epochs=args.epochs, batch=16, lr=3e-3, seed=0)
     for name, method in (("vanilla", None), ("epic", augment)):
         model = backbone_for(training, dataset.outputs, seed=0, width=32, layers=3, hidden=64)
         result = train(dataset, split, method, model, how, progress=False)

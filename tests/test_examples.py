@@ -65,7 +65,7 @@ def test_drop_in(tmp_path):
     assert int(re.search(r"(\d+) of 100 test graphs", said)[1]) > 60  # chance is 25
     assert "of 48 graphs in a batch, 16 are new" in said
     saved = EPIC.load(tmp_path / "epic.safetensors")
-    assert (saved.classes, saved.ratio, saved.degree_features) == (4, 0.5, True)
+    assert (saved.num_classes, saved.ratio, saved.degree_features) == (4, 0.5, True)
     near, far = (saved.cost.distance(*pair) for pair in _pairs())
     assert near < far
 

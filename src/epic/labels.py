@@ -47,11 +47,11 @@ def check_classes(y: Tensor) -> None:
         raise InputError(f"class index {int(y.min())} is negative: number the classes from 0")
 
 
-def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
+def soft_labels(y: Tensor, num_classes: int | None = None) -> Tensor:
     """Float rows ``[B, C]`` from any kind of labels.
 
-    Class indices become one-hot over ``classes``. Rows that are one-hot, soft, 0/1 tasks (NaN where missing) or real
-    values stay what they are; single real values become one column.
+    Class indices become one-hot over ``num_classes``. Rows that are one-hot, soft, 0/1 tasks (NaN where missing) or
+    real values stay what they are; single real values become one column.
 
     >>> soft_labels(torch.tensor([0, 2]), 3).tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
@@ -70,12 +70,12 @@ def soft_labels(y: Tensor, classes: int | None = None) -> Tensor:
             )
         return rows.float()
     check_classes(rows)
-    if classes is None:
-        raise InputError("the number of classes is not known: call fit(dataset) first, or pass classes=")
+    if num_classes is None:
+        raise InputError("the number of classes is not known: call fit(dataset) first, or pass num_classes=")
     highest = int(rows.max()) if rows.numel() else -1
-    if highest >= classes:
-        raise InputError(f"class index {highest} but only {classes} classes: pass classes={highest + 1}")
-    return F.one_hot(rows[:, 0].long(), classes).float()
+    if highest >= num_classes:
+        raise InputError(f"class index {highest} but only {num_classes} classes: pass num_classes={highest + 1}")
+    return F.one_hot(rows[:, 0].long(), num_classes).float()
 
 
 def count_classes(y: Tensor) -> int | None:

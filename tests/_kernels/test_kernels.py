@@ -113,8 +113,8 @@ def test_packs_end_to_end(seed, sizes):
 
 
 @given(st.lists(st.integers(-1, 4), max_size=6), st.sampled_from([torch.long, torch.int, torch.int16]))
-def test_labels_of_classes(classes, kind):
-    y = torch.tensor(classes, dtype=kind)
+def test_labels_of_classes(num_classes, kind):
+    y = torch.tensor(num_classes, dtype=kind)
 
     def labels():
         try:
@@ -125,8 +125,8 @@ def test_labels_of_classes(classes, kind):
     ours = labels()
     with without_numba():
         assert labels() == ours
-    if all(0 <= c < 4 for c in classes):
-        assert ours == np.eye(4)[classes].tolist() if classes else ours == []
+    if all(0 <= c < 4 for c in num_classes):
+        assert ours == np.eye(4)[num_classes].tolist() if num_classes else ours == []
     else:
         assert "class index" in ours
 
@@ -168,7 +168,7 @@ COSTS = {
 )
 def test_graphs_half_way(seed, sizes, cost, directed, width):
     batch = batch_of(seed, sizes, directed=directed, loops=directed, edge_width=width)
-    augment = EPIC(COSTS[cost], ratio=3, classes=2, degree_features=False)
+    augment = EPIC(COSTS[cost], ratio=3, num_classes=2, degree_features=False)
     ours = augment(batch, seed)
     with without_numba():
         theirs = augment(batch, seed)
@@ -187,7 +187,7 @@ def test_keys_that_tie_or_round_up(monkeypatch, low, step):
     monkeypatch.setattr("epic.paths.interpolation.uniform", uniform)
     monkeypatch.setattr("epic.paths.orders.uniform", uniform)
     batch = batch_of(1, [9, 7, 12, 3, 8])
-    augment = EPIC(UnitCost(), ratio=8, classes=2, degree_features=False)
+    augment = EPIC(UnitCost(), ratio=8, num_classes=2, degree_features=False)
     ours = augment(batch, 0)
     with without_numba():
         theirs = augment(batch, 0)
@@ -199,7 +199,7 @@ def test_keys_that_tie_or_round_up(monkeypatch, low, step):
 def test_learned_costs_and_large_graphs():
     train = lollipop(60, seed=0)
     cost = LearnedCost().fit(train, epochs=1, progress=False, seed=0)
-    augment = EPIC(cost, ratio=2, classes=4, degree_features=False)
+    augment = EPIC(cost, ratio=2, num_classes=4, degree_features=False)
     batch = Batch.from_data_list([train[i] for i in range(12)])
     ours = augment(batch, 5)
     with without_numba():
@@ -207,7 +207,7 @@ def test_learned_costs_and_large_graphs():
     assert torch.equal(ours.edge_index, theirs.edge_index)
     assert torch.equal(ours.y, theirs.y)
     large = batch_of(0, [70, 110, 5])
-    augment = EPIC(UnitCost(), ratio=2, classes=2, degree_features=False)
+    augment = EPIC(UnitCost(), ratio=2, num_classes=2, degree_features=False)
     ours = augment(large, 5)
     with without_numba():
         theirs = augment(large, 5)
@@ -226,7 +226,7 @@ class TestWhatDoesNotFit:
         batch = batch_of(0, [2, 1])
         batch.ptr = torch.tensor(ptr)
         with pytest.raises((InputError, RuntimeError, IndexError)):
-            EPIC(UnitCost(), ratio=1, classes=2, degree_features=False)(batch, 0)
+            EPIC(UnitCost(), ratio=1, num_classes=2, degree_features=False)(batch, 0)
 
     @pytest.mark.parametrize(
         "changes", [{"edge_ptr": [0, 2, 3, 10**6]}, {"edge_ptr": [0, 2]}, {"ptr": [0, 10**6, 7, 12]}, {"ptr": [0, 4]}]
@@ -242,7 +242,7 @@ class TestWhatDoesNotFit:
         edges = graphs.edge_index.clone()
         edges[1, :] = node
         with pytest.raises(IndexError):
-            EPIC(UnitCost(), ratio=4, classes=2, degree_features=False)(replace(graphs, edge_index=edges), 0)
+            EPIC(UnitCost(), ratio=4, num_classes=2, degree_features=False)(replace(graphs, edge_index=edges), 0)
 
     @pytest.mark.parametrize("index", [[True, False, True], [0.9, 2.0], 1, [[1]]])
     def test_what_is_no_list_of_numbers(self, index):

@@ -16,7 +16,7 @@ def test_batches_that_differ_in_features_alone_are_changed_differently_whatever_
     rings = [Data(x=x, edge_index=torch.cat([ring, ring.flip(0)], 1), y=torch.tensor(0)) for x in features]
     found = []
     for workers in (0, 2):
-        method = DropEdge(p=0.3, ratio=1.0, seed=0, classes=2)
+        method = DropEdge(p=0.3, ratio=1.0, seed=0, num_classes=2)
         found.append([b.edge_index for b in method.loader(rings, 4, num_workers=workers)])
     assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
     assert len({str(e.tolist()) for e in found[0]}) == 4
@@ -24,7 +24,7 @@ def test_batches_that_differ_in_features_alone_are_changed_differently_whatever_
 
 @pytest.mark.parametrize("options", [{}, {"num_workers": 2}, {"shuffle": True}])
 def test_a_loader_leaves_the_global_random_state_alone(options):
-    loader = DropEdge(classes=3, seed=0).loader(graphs(), 4, **options)
+    loader = DropEdge(num_classes=3, seed=0).loader(graphs(), 4, **options)
     before = torch.get_rng_state()
     list(loader)
     assert torch.equal(torch.get_rng_state(), before)
@@ -52,9 +52,9 @@ def test_what_the_caller_knows_outlives_fit():
     """A split may lack a class, and two 0/1 tasks may look like one-hot classes."""
     method = DropEdge()
     method.set_label_type("classes", 4)
-    method.fit(graphs(classes=3))
-    assert (method.task, method.classes) == ("classes", 4)
-    tasks = graphs(classes=2)
+    method.fit(graphs(num_classes=3))
+    assert (method.task, method.num_classes) == ("classes", 4)
+    tasks = graphs(num_classes=2)
     for g in tasks:
         g.y = torch.eye(2)[int(g.y)][None]
     method = DropEdge()
@@ -64,7 +64,7 @@ def test_what_the_caller_knows_outlives_fit():
 
 
 def test_mixed_labels_from_a_worker_are_still_known_for_what_they_are():
-    found = graphs(24, classes=2)
+    found = graphs(24, num_classes=2)
     for g in found:
         g.y = g.y.float()[None]
     model = backbone_for(pack(found), 1, width=8, layers=2, dropout=0.0).eval()
@@ -81,11 +81,11 @@ def test_mixed_labels_from_a_worker_are_still_known_for_what_they_are():
 
 def test_equal_batches_of_one_epoch_and_of_another_differ_and_can_be_had_again():
     one = Batch.from_data_list(graphs())
-    first = DropEdge(0.5, classes=3, seed=0)
+    first = DropEdge(0.5, num_classes=3, seed=0)
     first.set_epoch(3)
     a, b = first(one).edge_index, first(one).edge_index
     assert a.shape != b.shape or not torch.equal(a, b)
-    again = DropEdge(0.5, classes=3, seed=0)
+    again = DropEdge(0.5, num_classes=3, seed=0)
     again.set_epoch(3)
     assert torch.equal(again(one).edge_index, a)
     again.set_epoch(4)
@@ -96,7 +96,7 @@ def test_equal_batches_of_one_epoch_and_of_another_differ_and_can_be_had_again()
 def test_nothing_is_made_of_a_graph_without_nodes():
     empty = Data(x=torch.zeros(0, 3), edge_index=torch.zeros(2, 0, dtype=torch.long), y=torch.tensor([0]))
     found = [*graphs(7, x="onehot", edge_width=None), empty]
-    out = DropEdge(replace=False, classes=3, seed=0)(found)
+    out = DropEdge(replace=False, num_classes=3, seed=0)(found)
     assert all(g.num_nodes > 0 for g, new in zip(out.to_data_list(), out.augmented.tolist(), strict=True) if new)
     method = SMixup(seed=0).fit(found, epochs=1, progress=False)
     assert torch.isfinite(method(graphs(8, x="onehot", edge_width=None)).x).all()
@@ -111,7 +111,7 @@ def test_a_batch_without_any_label_teaches_nothing():
 
 
 def test_graphs_without_labels_are_no_class_of_g_mixup():
-    found = graphs(12, classes=2, x="onehot", edge_width=None)
+    found = graphs(12, num_classes=2, x="onehot", edge_width=None)
     for i, g in enumerate(found):
         g.y = torch.tensor([[float(i % 2) if i < 8 else float("nan")]])
     out = GMixup(ratio=1.0, seed=0).fit(found)(found)

@@ -27,7 +27,7 @@ def test_nodes_go_with_their_edges_and_attributes_follow():
     for seed in range(5):
         data = random_graph(np.random.default_rng(seed), 12, density=0.5, y=[1])
         data.number = torch.arange(12)
-        (part,) = made(DropNode(0.4, classes=2), [data], seed)
+        (part,) = made(DropNode(0.4, num_classes=2), [data], seed)
         kept = part.number.tolist()
         assert torch.equal(part.x, data.x[kept])
         back = {(kept[u], kept[v]): a for (u, v), a in zip(part.edge_index.T.tolist(), part.edge_attr, strict=True)}
@@ -38,7 +38,7 @@ def test_nodes_go_with_their_edges_and_attributes_follow():
 
 def test_the_share_left_out_is_p():
     one = Data(edge_index=torch.zeros(2, 0, dtype=torch.long), x=torch.ones(1000, 1), y=torch.tensor([0]))
-    left = sum(g.num_nodes for g in made(DropNode(0.3, classes=2), [one] * 20))
+    left = sum(g.num_nodes for g in made(DropNode(0.3, num_classes=2), [one] * 20))
     assert abs(left / 20_000 - 0.7) < 0.016  # standard deviation 0.0032
 
 
@@ -46,7 +46,7 @@ def test_one_node_is_left_and_it_is_a_random_one():
     originals = graphs(60, nodes=4, edge_width=None)
     for data in originals:
         data.number = torch.arange(4)
-    lone = made(DropNode(1.0, classes=3), originals)
+    lone = made(DropNode(1.0, num_classes=3), originals)
     assert {g.num_nodes for g in lone} == {1}
     assert {int(g.number) for g in lone} == {0, 1, 2, 3}
 
@@ -55,13 +55,13 @@ def test_labels_stay():
     originals = graphs()
     for g, data in enumerate(originals):
         data.owner = torch.full((data.num_nodes,), g)
-    for data in made(DropNode(0.4, classes=3), originals):
+    for data in made(DropNode(0.4, num_classes=3), originals):
         assert int(data.y.argmax()) == int(originals[int(data.owner[0])].y)
 
 
 def test_zeroing_leaves_the_structure_and_scales_at_test():
     originals = graphs(nodes=10)
-    method = DropNode(0.25, mode="zero", classes=3)
+    method = DropNode(0.25, mode="zero", num_classes=3)
     rows = torch.cat([g.x for g in originals])
     for g in made(method, originals):
         original = next(o for o in originals if torch.equal(o.edge_index, g.edge_index))
@@ -79,7 +79,7 @@ def test_zeroing_leaves_the_structure_and_scales_at_test():
 @pytest.mark.parametrize(("ratio", "replace", "scale"), [(0.5, True, 0.9), (0.5, False, (1 + 0.5 * 0.8) / 1.5)])
 def test_zeroing_part_of_the_graphs_scales_by_what_training_sees(ratio, replace, scale):
     batch = Batch.from_data_list(graphs())
-    method = DropNode(0.2, "zero", ratio, replace, classes=3)
+    method = DropNode(0.2, "zero", ratio, replace, num_classes=3)
     assert torch.allclose(method.eval_batch(batch).x, scale * batch.x)
 
 
@@ -96,8 +96,8 @@ def test_zeroed_degrees_stay_zero_and_those_of_smaller_graphs_are_counted():
 def test_zeroing_needs_features():
     bare = graphs(x=None)
     with pytest.raises(InputError, match="needs node features x"):
-        DropNode(mode="zero", classes=3)(Batch.from_data_list(bare))
-    assert len(made(DropNode(classes=3), bare)) == 12
+        DropNode(mode="zero", num_classes=3)(Batch.from_data_list(bare))
+    assert len(made(DropNode(num_classes=3), bare)) == 12
 
 
 def test_unknown_mode():

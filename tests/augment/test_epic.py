@@ -23,9 +23,9 @@ class TestEPIC(AugmentationTester):
         return EPIC(seed=0)
 
 
-def graphs(count=16, classes=3, seed=0, low=3, **kind):
+def graphs(count=16, num_classes=3, seed=0, low=3, **kind):
     rng = np.random.default_rng(seed)
-    return [random_graph(rng, rng.integers(low, 9), y=[i % classes], **kind) for i in range(count)]
+    return [random_graph(rng, rng.integers(low, 9), y=[i % num_classes], **kind) for i in range(count)]
 
 
 def batch(count=16, **kind):
@@ -35,7 +35,7 @@ def batch(count=16, **kind):
 def test_originals_come_first_and_unchanged():
     source = batch()
     before = source.clone()
-    out = EPIC(UnitCost(), classes=3, seed=0)(source)
+    out = EPIC(UnitCost(), num_classes=3, seed=0)(source)
     assert out.num_graphs == 24
     assert out.augmented.tolist() == [False] * 16 + [True] * 8
     assert out.y.dtype == torch.float
@@ -65,7 +65,7 @@ def test_every_augmented_graph_lies_on_a_path_of_two_originals(kind, order):
     originals = graphs(12, **kind)
     for g, data in enumerate(originals):  # a name for each node, which must travel with it
         data.name = torch.full((data.num_nodes,), 100 * g) + torch.arange(data.num_nodes)
-    out = EPIC(FeatureCost(), ratio=3, classes=3, order=order, seed=1)(Batch.from_data_list(originals))
+    out = EPIC(FeatureCost(), ratio=3, num_classes=3, order=order, seed=1)(Batch.from_data_list(originals))
     made = out.to_data_list()[12:]
     assert len(made) == 36
     for data in made:
@@ -92,7 +92,7 @@ def test_labels_are_the_share_of_cost_recomputed_from_the_path():
     for g, data in enumerate(originals):
         data.name = torch.full((data.num_nodes,), 100 * g) + torch.arange(data.num_nodes)
     cost = FeatureCost()
-    augment = EPIC(cost, ratio=2, classes=3, seed=2)
+    augment = EPIC(cost, ratio=2, num_classes=3, seed=2)
     checked = 0
     for data in augment(Batch.from_data_list(originals)).to_data_list()[10:]:
         owners = (data.name // 100).unique().tolist()
@@ -147,7 +147,7 @@ def test_every_kind_of_label(label, width):
 
 @pytest.mark.parametrize("pairs", ["different", "same"])
 def test_pairs_by_label(pairs):
-    out = EPIC(UnitCost(), ratio=4, classes=3, pairs=pairs, seed=0)(batch())
+    out = EPIC(UnitCost(), ratio=4, num_classes=3, pairs=pairs, seed=0)(batch())
     support = (out.y[16:] > 0).sum(1)
     assert (support == 1).all() if pairs == "same" else (support == 2).any()
     mixed = out.y[16:][support == 2]
@@ -155,14 +155,14 @@ def test_pairs_by_label(pairs):
 
 
 def test_no_pair_of_the_asked_kind_leaves_the_batch_as_it_is():
-    one_class = Batch.from_data_list(graphs(6, classes=1))
-    assert EPIC(UnitCost(), classes=3, pairs="different")(one_class).num_graphs == 6
-    assert EPIC(UnitCost(), classes=3)(Batch.from_data_list(graphs(1))).num_graphs == 1
-    assert EPIC(UnitCost(), ratio=0, classes=3)(batch()).num_graphs == 16
+    one_class = Batch.from_data_list(graphs(6, num_classes=1))
+    assert EPIC(UnitCost(), num_classes=3, pairs="different")(one_class).num_graphs == 6
+    assert EPIC(UnitCost(), num_classes=3)(Batch.from_data_list(graphs(1))).num_graphs == 1
+    assert EPIC(UnitCost(), ratio=0, num_classes=3)(batch()).num_graphs == 16
 
 
 def test_indicator_marks_augmented_nodes_and_plain_does_not():
-    augment = EPIC(UnitCost(), classes=3, indicator=True, seed=0)
+    augment = EPIC(UnitCost(), num_classes=3, indicator=True, seed=0)
     out = augment(batch())
     assert out.x.shape[1] == 4
     assert torch.equal(out.x[:, -1].bool(), out.augmented[out.batch])
@@ -180,12 +180,12 @@ def test_degree_features_follow_the_edges(make):
         make(g) for g in plain if g.edge_index.shape[1] == 0 or int(torch.bincount(g.edge_index[0]).max()) <= 5
     ]
     with pytest.warns(UserWarning, match="x holds node degrees"):
-        augment = EPIC(UnitCost(), classes=3, ratio=2, seed=0).fit(originals)
+        augment = EPIC(UnitCost(), num_classes=3, ratio=2, seed=0).fit(originals)
     out = augment(Batch.from_data_list(originals))
     degree = torch.bincount(out.edge_index[0], minlength=out.num_nodes)
     got = out.x.argmax(1) if out.x.shape[1] > 1 else out.x[:, 0].long()
     assert torch.equal(got, degree.clamp_max(5) if out.x.shape[1] > 1 else degree)
-    left = EPIC(UnitCost(), classes=3, ratio=2, seed=0, degree_features=False)(Batch.from_data_list(originals))
+    left = EPIC(UnitCost(), num_classes=3, ratio=2, seed=0, degree_features=False)(Batch.from_data_list(originals))
     again = left.x.argmax(1) if left.x.shape[1] > 1 else left.x[:, 0].long()
     assert not torch.equal(again, torch.bincount(left.edge_index[0], minlength=left.num_nodes))
 
@@ -198,11 +198,11 @@ def _count(g: Data) -> Data:
 
 def test_degree_features_demanded_of_something_else():
     with pytest.raises(InputError, match="degree_features=True, but x holds neither"):
-        EPIC(UnitCost(), classes=3, degree_features=True)(batch())
+        EPIC(UnitCost(), num_classes=3, degree_features=True)(batch())
 
 
 def test_same_seed_same_batch_new_ones_each_time():
-    one, two = (EPIC(UnitCost(), classes=3, seed=5) for _ in range(2))
+    one, two = (EPIC(UnitCost(), num_classes=3, seed=5) for _ in range(2))
     first, second = one(batch()), one(batch())
     assert torch.equal(first.y, two(batch()).y)
     assert not torch.equal(first.edge_index, second.edge_index) or not torch.equal(first.y, second.y)
@@ -210,7 +210,7 @@ def test_same_seed_same_batch_new_ones_each_time():
     again = torch.Generator().manual_seed(1)
     assert torch.equal(one(batch(), seed=fixed).y, two(batch(), seed=again).y)
     state = torch.get_rng_state()
-    EPIC(UnitCost(), classes=3)(batch())
+    EPIC(UnitCost(), num_classes=3)(batch())
     assert torch.equal(state, torch.get_rng_state())
 
 
@@ -220,7 +220,7 @@ def test_results_do_not_depend_on_the_number_of_workers(learned):
     cost = LearnedCost(width=8).fit(data, epochs=1, progress=False) if learned else UnitCost()
     seen = []
     for workers in (0, 1, 2):
-        augment = EPIC(cost, classes=3, seed=7)
+        augment = EPIC(cost, num_classes=3, seed=7)
         loader = PlainLoader(data, batch_size=6, collate_fn=augment.collate, num_workers=workers)
         seen.append([(b.edge_index, b.y, b.x) for b in loader])
     for other in seen[1:]:
@@ -236,25 +236,25 @@ def test_the_loader_gives_new_graphs_every_epoch_whatever_the_workers(options):
     data = graphs(24)
 
     def epochs(**kind):
-        loader = EPIC(UnitCost(), classes=3, seed=7).loader(data, batch_size=6, **kind)
+        loader = EPIC(UnitCost(), num_classes=3, seed=7).loader(data, batch_size=6, **kind)
         return [[b.y for b in loader] for _ in range(3)]
 
     alone, many = epochs(), epochs(**options)
     assert all(torch.equal(a, b) for one, two in zip(alone, many, strict=True) for a, b in zip(one, two, strict=True))
     assert not torch.equal(many[0][0], many[1][0])
     assert not torch.equal(many[1][0], many[2][0])
-    shuffled = EPIC(UnitCost(), classes=3).loader(data, batch_size=6, shuffle=True)
+    shuffled = EPIC(UnitCost(), num_classes=3).loader(data, batch_size=6, shuffle=True)
     assert next(iter(shuffled)).num_graphs == 9
 
 
 def test_fit_again_learns_again():
     """Folds of a cross-validation must not inherit each other's costs, classes or features."""
-    first, second = graphs(20, classes=2), graphs(20, classes=4, seed=5)
+    first, second = graphs(20, num_classes=2), graphs(20, num_classes=4, seed=5)
     augment = EPIC(seed=0).fit(first, epochs=1, progress=False)
     old = augment.cost
     augment.fit(second, epochs=1, progress=False)
     assert augment.cost is not old
-    assert augment.classes == 4
+    assert augment.num_classes == 4
     fresh = EPIC(seed=0).fit(second, epochs=1, progress=False)
     assert torch.equal(augment.cost.distances(second, progress=False), fresh.cost.distances(second, progress=False))
     other = EPIC(seed=1).fit(second, epochs=1, progress=False)
@@ -279,7 +279,7 @@ def test_a_constant_feature_is_not_taken_for_a_degree():
     other = ring.clone()
     other.y = torch.tensor([1])
     EPIC(UnitCost()).fit([ring, other])  # a warning would be an error here
-    wrong = EPIC(UnitCost(), classes=2, degree_features=True)
+    wrong = EPIC(UnitCost(), num_classes=2, degree_features=True)
     for _ in range(2):
         with pytest.raises(InputError, match="degree_features=True"):
             wrong(Batch.from_data_list([ring, other]))
@@ -335,7 +335,7 @@ def test_generate_is_a_function_of_seed_and_number():
 def test_the_last_node_is_never_lost():
     far = Data(x=torch.tensor([[9.0]]), edge_index=torch.zeros(2, 0).long(), y=torch.tensor([0]))
     near = Data(x=torch.tensor([[-9.0]]), edge_index=torch.zeros(2, 0).long(), y=torch.tensor([1]))
-    augment = EPIC(FeatureCost(edit=0.1), ratio=20, classes=2, seed=0)
+    augment = EPIC(FeatureCost(edit=0.1), ratio=20, num_classes=2, seed=0)
     out = augment(Batch.from_data_list([far, near]))
     assert (out.ptr.diff() > 0).all()
 
@@ -349,7 +349,7 @@ def test_save_and_load_go_on_alike(tmp_path):
     a, b = augment(Batch.from_data_list(data)), again(Batch.from_data_list(data))
     for key in ("x", "edge_index", "y"):
         assert torch.equal(a[key], b[key])
-    assert (again.ratio, again.order, again.pairs, again.classes) == (0.25, "bfs", "different", 3)
+    assert (again.ratio, again.order, again.pairs, again.num_classes) == (0.25, "bfs", "different", 3)
 
 
 @pytest.mark.parametrize(
@@ -359,12 +359,12 @@ def test_save_and_load_go_on_alike(tmp_path):
         (lambda: EPIC(order="rnd"), "unknown order 'rnd'"),
         (lambda: EPIC(pairs="differnt"), "did you mean 'different'"),
         (lambda: EPIC(cost="unit"), "cost must be an epic Cost"),
-        (lambda: EPIC(classes=3)(batch()), "call fit"),
+        (lambda: EPIC(num_classes=3)(batch()), "call fit"),
         (lambda: EPIC(UnitCost())(batch()), "number of classes is not known"),
-        (lambda: EPIC(UnitCost(), classes=2)(batch()), "class index 2 but only 2 classes"),
+        (lambda: EPIC(UnitCost(), num_classes=2)(batch()), "class index 2 but only 2 classes"),
         (lambda: EPIC(UnitCost()).fit(graphs(), epochs=3), "given ready"),
         (lambda: EPIC(UnitCost()).fit([random_graph(np.random.default_rng(0), 3)]), "no labels"),
-        (lambda: EPIC().fit(graphs(classes=1)), "1 class"),
+        (lambda: EPIC().fit(graphs(num_classes=1)), "1 class"),
         (lambda: EPIC().fit([]), "there are no graphs"),
         (lambda: EPIC(indicator="no"), "indicator must be true or false, got 'no'"),
     ],
@@ -379,7 +379,7 @@ def test_connected_order_gives_connected_graphs_and_counts_what_it_cannot():
     from torch_geometric.utils import to_networkx
 
     data = lollipop(12, seed=0)
-    augment = EPIC(UnitCost(), classes=4, ratio=2, order="connected", seed=0)
+    augment = EPIC(UnitCost(), num_classes=4, ratio=2, order="connected", seed=0)
     out = augment(Batch.from_data_list(data))
     assert all(nx.is_connected(nx.Graph(to_networkx(g))) for g in out.to_data_list())
     broken = Data(
@@ -391,7 +391,7 @@ def test_connected_order_gives_connected_graphs_and_counts_what_it_cannot():
 
 def test_packs_and_lists_work_too():
     data = graphs(8)
-    one, two, three = (EPIC(UnitCost(), classes=3, seed=1) for _ in range(3))
+    one, two, three = (EPIC(UnitCost(), num_classes=3, seed=1) for _ in range(3))
     a, b, c = one(data), two(pack(data)), three(Batch.from_data_list(data))
     assert torch.equal(a.y, b.y)
     assert torch.equal(a.y, c.y)

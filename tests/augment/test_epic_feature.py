@@ -21,7 +21,7 @@ def test_the_label_is_the_share_of_feature_distance():
     ends = [bare([1.0, 10.0], 0), bare([2.0, 13.0], 1)]
     expected = {(2.0, 10.0): 0.25, (1.0, 13.0): 0.75}  # the share of the way from 1, 10
     seen = set()
-    for g in made(EPICFeature(ratio=20, classes=2, degree_features=False), ends):
+    for g in made(EPICFeature(ratio=20, num_classes=2, degree_features=False), ends):
         values = tuple(sorted(g.x[:, 0].tolist()))
         assert float(g.y[0, 1]) == pytest.approx(expected[values])
         seen.add(values)
@@ -30,6 +30,6 @@ def test_the_label_is_the_share_of_feature_distance():
 
 def test_is_epic_at_feature_cost():
     batch = Batch.from_data_list(graphs())
-    one, other = EPICFeature(classes=3)(batch, seed=1), EPIC(FeatureCost(), classes=3)(batch, seed=1)
+    one, other = EPICFeature(num_classes=3)(batch, seed=1), EPIC(FeatureCost(), num_classes=3)(batch, seed=1)
     for key in ("x", "edge_index", "edge_attr", "y"):
         assert torch.equal(one[key], other[key])

@@ -15,8 +15,8 @@ class TestEPICNoIndicator(AugmentationTester):
 
 def test_is_epic_without_its_last_column():
     batch = Batch.from_data_list(graphs())
-    one = EPICNoIndicator(UnitCost(), classes=3)(batch, seed=1)
-    other = EPIC(UnitCost(), classes=3, indicator=True)(batch, seed=1)
+    one = EPICNoIndicator(UnitCost(), num_classes=3)(batch, seed=1)
+    other = EPIC(UnitCost(), num_classes=3, indicator=True)(batch, seed=1)
     assert torch.equal(one.x, other.x[:, :-1])
     assert torch.equal(other.x[:, -1].bool(), other.augmented[other.batch])
     for key in ("edge_index", "edge_attr", "y"):

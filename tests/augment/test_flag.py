@@ -64,7 +64,7 @@ def test_delta_after_each_of_three_passes_and_the_gradient_by_hand():
 def test_integer_features_are_perturbed_after_the_encoder():
     """Against a slow version: every pass by itself, gradients by autograd, on the encoder's output."""
     found = graphs(x="int", edge_width=None)
-    method = FLAG(0.1, 2, classes=3)
+    method = FLAG(0.1, 2, num_classes=3)
     batch = method(Batch.from_data_list(found), seed=0)
     model = backbone_for(pack(found), 3, width=8, layers=2).eval()  # no dropout, no batch statistics
     value = method.loss(model, batch)
@@ -87,7 +87,7 @@ def test_integer_features_are_perturbed_after_the_encoder():
 def test_without_a_perturbation_it_is_plain_training():
     found = graphs(x="onehot")
     values, gradients = [], []
-    for method in (Vanilla(classes=3), FLAG(0.0, 3, classes=3)):
+    for method in (Vanilla(num_classes=3), FLAG(0.0, 3, num_classes=3)):
         model = backbone_for(pack(found), 3, width=8, layers=2).eval()
         value = method.loss(model, Batch.from_data_list(found))
         value.backward()
@@ -99,22 +99,22 @@ def test_without_a_perturbation_it_is_plain_training():
 
 def test_labels_and_graphs_stay():
     found = graphs()
-    batch = FLAG(classes=3)(Batch.from_data_list(found), seed=0)
+    batch = FLAG(num_classes=3)(Batch.from_data_list(found), seed=0)
     assert batch.y.argmax(1).tolist() == [int(g.y) for g in found]
     before = batch.x.clone()
-    FLAG(0.5, classes=3, task="classes").loss(backbone_for(pack(found), 3, width=8, layers=2), batch)
+    FLAG(0.5, num_classes=3, task="classes").loss(backbone_for(pack(found), 3, width=8, layers=2), batch)
     assert torch.equal(batch.x, before)
 
 
 def test_wrong_input_is_named():
     whole = Batch.from_data_list(graphs(x="int", edge_width=None))
     with pytest.raises(InputError, match=r"Linear has no encode, embed, head"):
-        FLAG(classes=3).loss(Linear(), whole)
-    other = DropEdge(classes=3, degree_features=False)(Batch.from_data_list(graphs()))
+        FLAG(num_classes=3).loss(Linear(), whole)
+    other = DropEdge(num_classes=3, degree_features=False)(Batch.from_data_list(graphs()))
     with pytest.raises(InputError, match="no seed of FLAG"):
-        FLAG(classes=3).loss(Linear(), other)
+        FLAG(num_classes=3).loss(Linear(), other)
     with pytest.raises(InputError, match="x to perturb"):
-        FLAG(classes=3).loss(Linear(), Batch.from_data_list(graphs(x=None)))
+        FLAG(num_classes=3).loss(Linear(), Batch.from_data_list(graphs(x=None)))
     for wrong in ({"step": -1.0}, {"passes": 0}):
         with pytest.raises(InputError, match=rf"{next(iter(wrong))} must be"):
             FLAG(**wrong)

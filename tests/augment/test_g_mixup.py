@@ -70,7 +70,7 @@ def test_other_attributes_are_dropped_from_originals_too():
 
 def test_fit_comes_first():
     with pytest.raises(InputError, match=r"call fit\(train\) first"):
-        GMixup(classes=3)(graphs())
+        GMixup(num_classes=3)(graphs())
 
 
 def test_real_values_are_refused():

@@ -25,7 +25,7 @@ def ring(n, y, edges=True):
 
 def test_the_label_is_the_share_of_operations_done():
     """Five bare nodes to a ring of five: each edge is one operation of five."""
-    method = GEDMixup(ratio=30, classes=2, degree_features=False)
+    method = GEDMixup(ratio=30, num_classes=2, degree_features=False)
     seen = set()
     for data in made(method, [ring(5, 0, edges=False), ring(5, 1)]):
         done = data.num_edges // 2
@@ -35,7 +35,7 @@ def test_the_label_is_the_share_of_operations_done():
 
 
 def test_shares_are_uniform_where_nothing_is_refused():
-    method = GEDMixup(ratio=4000, classes=2, degree_features=False)
+    method = GEDMixup(ratio=4000, num_classes=2, degree_features=False)
     share = torch.stack([g.y[0, 1] for g in made(method, [ring(5, 0, edges=False), ring(5, 1)])])
     counts = torch.bincount((5 * share).round().long(), minlength=6) / share.numel()
     # Rounding gives each end half of what each step between has.
@@ -43,7 +43,7 @@ def test_shares_are_uniform_where_nothing_is_refused():
 
 
 def test_graphs_that_do_not_differ_are_mixed_by_the_draw():
-    method = GEDMixup(ratio=200, classes=2, degree_features=False)
+    method = GEDMixup(ratio=200, num_classes=2, degree_features=False)
     out = made(method, [ring(4, 0), ring(4, 1)])
     assert all(g.num_edges == 8 for g in out)
     share = torch.stack([g.y[0, 1] for g in out])
@@ -57,7 +57,7 @@ def connected(data):
 @pytest.mark.parametrize("tries", [1, 5])
 def test_nothing_falls_apart_between_connected_graphs(tries, monkeypatch):
     data = lollipop(24, seed=0)
-    method = GEDMixup(ratio=4, tries=tries, classes=4)
+    method = GEDMixup(ratio=4, tries=tries, num_classes=4)
     out = made(method, data)
     assert all(connected(g) for g in out)
     assert sum(float(g.y.max()) < 1 for g in out) > 20
@@ -67,7 +67,7 @@ def test_nothing_falls_apart_between_connected_graphs(tries, monkeypatch):
 
 
 def test_graphs_in_pieces_may_give_graphs_in_pieces():
-    out = made(GEDMixup(ratio=4, classes=3), graphs(x="onehot", density=0.1))
+    out = made(GEDMixup(ratio=4, num_classes=3), graphs(x="onehot", density=0.1))
     assert any(not connected(g) for g in out)
 
 
@@ -87,7 +87,7 @@ def test_degree_features_do_not_count_and_follow():
 def test_empty_graphs_have_nothing_to_do_with_it():
     """Even if one end has no node, no graph is empty."""
     nothing = Data(x=torch.ones(0, 1), edge_index=torch.zeros(2, 0).long(), y=torch.tensor([0]))
-    out = made(GEDMixup(ratio=50, classes=2, degree_features=False), [nothing, ring(3, 1)])
+    out = made(GEDMixup(ratio=50, num_classes=2, degree_features=False), [nothing, ring(3, 1)])
     assert len(out) == 100
     assert min(g.num_nodes for g in out) == 1
 
@@ -103,7 +103,7 @@ def test_missing_labels_stay_missing_only_where_they_have_a_part():
 
 def test_without_features():
     data = graphs(8, x=None, edge_width=None)
-    for g in made(GEDMixup(ratio=2, classes=3), data):
+    for g in made(GEDMixup(ratio=2, num_classes=3), data):
         assert g.num_nodes > 0
         assert float(g.y.sum()) == pytest.approx(1.0)
 

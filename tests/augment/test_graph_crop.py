@@ -31,7 +31,7 @@ def test_the_kept_nodes_are_the_first_by_a_dense_solve():
         assert np.diff(np.sort(rank)).min() > 1e-6
         expected[frozenset(np.argsort(-rank)[:5].tolist())] += 1 / n
     assert len(expected) > 3
-    parts = made(GraphCrop(0.5, ratio=1, classes=1), [data] * copies)
+    parts = made(GraphCrop(0.5, ratio=1, num_classes=1), [data] * copies)
     found = Counter(frozenset((g.x[:, 0] - 10).long().tolist()) for g in parts)
     assert set(found) == set(expected)
     for part, p in expected.items():
@@ -42,7 +42,7 @@ def test_a_component_that_is_too_small_is_kept_whole():
     # A triangle and a square: five of the seven nodes are the one whole, and part of the other.
     e = torch.tensor([(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 6), (6, 3)]).T
     data = Data(edge_index=torch.cat([e, e.flip(0)], 1), x=10.0 + torch.arange(7)[:, None], y=torch.tensor([0]))
-    for part in made(GraphCrop(5 / 7, ratio=1, classes=1), [data] * 50):
+    for part in made(GraphCrop(5 / 7, ratio=1, num_classes=1), [data] * 50):
         kept = set((part.x[:, 0] - 10).long().tolist())
         assert len(kept) == 5
         assert {0, 1, 2} <= kept or {3, 4, 5, 6} <= kept
@@ -52,7 +52,7 @@ def test_half_of_the_batch_is_cropped_and_labels_stay():
     originals = graphs(nodes=10, density=0.5)
     for g, data in enumerate(originals):
         data.owner = torch.full((data.num_nodes,), g)
-    out = GraphCrop(classes=3)(Batch.from_data_list(originals), seed=0)
+    out = GraphCrop(num_classes=3)(Batch.from_data_list(originals), seed=0)
     assert sorted(g.num_nodes for g in out.to_data_list()) == [7] * 6 + [10] * 6
     for data in out.to_data_list():
         assert int(data.y.argmax()) == int(originals[int(data.owner[0])].y)

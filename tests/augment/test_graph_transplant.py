@@ -97,7 +97,7 @@ def test_a_transplant_worked_out_by_hand():
 def test_label_worked_out_by_hand():
     """All saliency of the source comes, a quarter of the target's goes with its region."""
     found = marked([path(2, 0, 0), path(2, 0, 1)], saliency=[1.0, 0.0, 3.0, 1.0])
-    method = GraphTransplant(centres=0.5, spread=0.0, classes=3)
+    method = GraphTransplant(centres=0.5, spread=0.0, num_classes=3)
     labels = set()
     for seed in range(20):
         made = method.augment_graphs(found, torch.tensor([1]), torch.Generator().manual_seed(seed))
@@ -111,7 +111,7 @@ def test_label_worked_out_by_hand():
 
 def test_graphs_without_saliency_are_weighed_by_their_nodes():
     found = marked([path(4, 0, 0), path(4, 0, 1)], saliency=[0.0] * 8)
-    made = GraphTransplant(centres=0.5, spread=0.0, classes=3).augment_graphs(
+    made = GraphTransplant(centres=0.5, spread=0.0, num_classes=3).augment_graphs(
         found, torch.tensor([1]), torch.Generator()
     )
     assert made.y[0].tolist() == [0.5, 0.5, 0.0]
@@ -121,7 +121,7 @@ def test_a_source_part_grows_hop_by_hop():
     found = marked([path(9, 0, 0), path(9, 0, 1)], saliency=[0, 0, 0, 0, 9, 0, 0, 0, 0] + [1] * 9)
     reached = set()
     for seed in range(40):
-        made = GraphTransplant(3, spread=1.0, classes=3).augment_graphs(
+        made = GraphTransplant(3, spread=1.0, num_classes=3).augment_graphs(
             found, torch.tensor([1]), torch.Generator().manual_seed(seed)
         )
         reached.add(tuple(n for n in made.node["number"].tolist() if n < 9))
@@ -131,7 +131,7 @@ def test_a_source_part_grows_hop_by_hop():
 def test_saliency_against_finite_differences():
     found = graphs(3)
     model = backbone_for(pack(found), 3, width=4, layers=2).double().eval()
-    method = GraphTransplant(classes=3)
+    method = GraphTransplant(num_classes=3)
     batch = method(Batch.from_data_list(found), seed=0)
     batch.y = batch.y.double()
     h = model.encode(batch).detach()
@@ -200,7 +200,7 @@ def test_against_networkx(seed, directed, density):
 
 def test_what_a_step_is_trained_on():
     found = graphs()
-    seen = in_training(GraphTransplant(classes=3), found)
+    seen = in_training(GraphTransplant(num_classes=3), found)
     assert seen.augmented.tolist() == [False] * 12 + [True] * 6
     packed = pack(seen)  # checks edges and features
     assert int(packed.sizes.min()) >= 1
@@ -211,12 +211,12 @@ def test_what_a_step_is_trained_on():
     rows = {tuple(r) for g in found for r in g.x.tolist()}
     assert {tuple(r) for r in seen.x.tolist()} <= rows, "features travel whole"
     assert SALIENCY not in seen
-    assert in_training(GraphTransplant(replace=True, ratio=1.0, classes=3), found).augmented.tolist() == [True] * 12
+    assert in_training(GraphTransplant(replace=True, ratio=1.0, num_classes=3), found).augmented.tolist() == [True] * 12
 
 
 def test_same_seed_same_graphs_in_training():
     found = graphs()
-    one, two, other = (in_training(GraphTransplant(classes=3), found, seed=s) for s in (0, 0, 1))
+    one, two, other = (in_training(GraphTransplant(num_classes=3), found, seed=s) for s in (0, 0, 1))
     assert torch.equal(one.edge_index, two.edge_index)
     assert torch.equal(one.y, two.y)
     assert one.edge_index.shape != other.edge_index.shape or not torch.equal(one.edge_index, other.edge_index)
@@ -239,23 +239,23 @@ def test_missing_tasks_and_one_graph():
     seen = in_training(GraphTransplant(task="binary"), found, outputs=2)
     assert seen.num_graphs == 18
     assert not seen.y[:, 0].isnan().any()
-    alone = in_training(GraphTransplant(ratio=1.0, classes=3), graphs(1))
+    alone = in_training(GraphTransplant(ratio=1.0, num_classes=3), graphs(1))
     assert alone.num_graphs == 1, "there is no partner"
 
 
 def test_alone_it_gives_the_plain_batch():
     found = graphs()
-    out = GraphTransplant(classes=3)(Batch.from_data_list(found), seed=0)
+    out = GraphTransplant(num_classes=3)(Batch.from_data_list(found), seed=0)
     assert out.num_graphs == 12
     assert torch.equal(out.edge_index, Batch.from_data_list(found).edge_index)
     assert out.y.argmax(1).tolist() == [int(g.y) for g in found]
     with pytest.raises(InputError, match="can make no graph"):
-        next(GraphTransplant(classes=3).generate(found, 1))
+        next(GraphTransplant(num_classes=3).generate(found, 1))
 
 
 def test_wrong_input_is_named():
     with pytest.raises(InputError, match="Linear has no encode, embed, head"):
-        GraphTransplant(classes=3).loss(nn.Linear(3, 3), Batch.from_data_list(graphs()))
+        GraphTransplant(num_classes=3).loss(nn.Linear(3, 3), Batch.from_data_list(graphs()))
     with pytest.raises(InputError, match="hops must be at least 1, got 0"):
         GraphTransplant(0)
     with pytest.raises(InputError, match="spread must lie between 0 and 1, got 2"):

@@ -67,7 +67,7 @@ def test_all_combinations_by_hand():
     alone = sum(cross_entropy(r[i], labels[i]) for i in (0, 1)) / 2
     pairs = sum(cross_entropy(r[i] + e[j], labels[i]) for i in (0, 1) for j in (0, 1)) / 4
     far = (abs(0.5 - 0.4) + abs(0.375 - 0.4)) / 2  # mean gates of the two graphs
-    assert GREA(0.4, classes=2).loss(model, batch).item() == pytest.approx(alone + pairs + far, rel=1e-5)
+    assert GREA(0.4, num_classes=2).loss(model, batch).item() == pytest.approx(alone + pairs + far, rel=1e-5)
 
 
 def test_missing_labels_of_tasks_and_values():
@@ -185,9 +185,9 @@ def test_wrong_input_is_named():
     found = graphs()
     backbone = backbone_for(pack(found), 3, width=8, layers=2)
     with pytest.raises(InputError, match=r"call fit\(train\)"):
-        GREA(classes=3).wrap_model(backbone)
+        GREA(num_classes=3).wrap_model(backbone)
     with pytest.raises(InputError, match="has a Backbone"):
-        GREA(classes=3).loss(backbone, Batch.from_data_list(found))
+        GREA(num_classes=3).loss(backbone, Batch.from_data_list(found))
     with pytest.raises(InputError, match="Linear has no nodes, pool, head"):
         GREA().fit(found).wrap_model(nn.Linear(3, 3))
     with pytest.raises(InputError, match="needs node features x"):

@@ -25,9 +25,9 @@ class TestIfMixup(AugmentationTester):
         return IfMixup(seed=0)
 
 
-def labelled(originals, classes=3):
+def labelled(originals, num_classes=3):
     packed = pack(originals)
-    return replace(packed, y=soft_labels(packed.y, classes))
+    return replace(packed, y=soft_labels(packed.y, num_classes))
 
 
 def one(share, *pair):
@@ -103,7 +103,7 @@ def test_weights_that_are_there_are_mixed():
 def test_shares_are_those_of_beta():
     """Beta(20, 1) has the mean 20 / 21; a label's largest entry tells the share, as classes differ."""
     packed = labelled(graphs(2))
-    many = IfMixup(seed=0, classes=3).augment_graphs(
+    many = IfMixup(seed=0, num_classes=3).augment_graphs(
         packed, torch.tensor([0]).repeat(4000), torch.Generator().manual_seed(0)
     )
     assert abs(float(many.y[:, 0].mean()) - 20 / 21) < 0.003
@@ -112,8 +112,8 @@ def test_shares_are_those_of_beta():
 
 def test_any_other_graph_may_be_the_partner():
     """A class for each graph, so that labels tell who met whom."""
-    packed = labelled(graphs(5, classes=5), classes=5)
-    method, found = IfMixup(1.0, classes=5), set()
+    packed = labelled(graphs(5, num_classes=5), num_classes=5)
+    method, found = IfMixup(1.0, num_classes=5), set()
     for seed in range(60):
         mixed = method.augment_graphs(packed, torch.arange(5), torch.Generator().manual_seed(seed))
         for g, label in enumerate(mixed.y):
@@ -132,14 +132,14 @@ def test_missing_tasks_stay_missing():
 
 def test_structure_alone_is_enough():
     originals = graphs(6, x=None, edge_width=None)
-    out = IfMixup(classes=3, degree_features=False)(originals, seed=0)
+    out = IfMixup(num_classes=3, degree_features=False)(originals, seed=0)
     assert out.num_graphs == 6
     assert float(out.edge_weight.min()) > 0
 
 
 def test_a_lone_graph_stays():
     (only,) = graphs(1)
-    assert torch.equal(IfMixup(classes=3)([only]).edge_index, only.edge_index)
+    assert torch.equal(IfMixup(num_classes=3)([only]).edge_index, only.edge_index)
 
 
 def test_refuses_a_wrong_strength():

@@ -10,12 +10,14 @@ from epic.graphs.convert import pack
 from tests.sample_graphs import random_graph
 
 
-def sparse_and_dense(count=60, seed=0, classes=(0, 1)):
+def sparse_and_dense(count=60, seed=0, num_classes=(0, 1)):
     rng = np.random.default_rng(seed)
     density = (0.15, 0.8)
     return pack(
         [
-            random_graph(rng, int(rng.integers(5, 12)), density[k % 2], x="onehot", edge_width=None, y=[classes[k % 2]])
+            random_graph(
+                rng, int(rng.integers(5, 12)), density[k % 2], x="onehot", edge_width=None, y=[num_classes[k % 2]]
+            )
             for k in range(count)
         ]
     )
@@ -50,9 +52,9 @@ def test_it_learns_to_put_graphs_in_order():
 def test_the_best_epoch_is_kept():
     """The network returned has the loss of the best line of the history on held out triplets."""
     graphs = sparse_and_dense(40)
-    best = train_matching(graphs, 8, 1, 0, Matching(epochs=6, progress=False, learning_rate=0.03))
+    best = train_matching(graphs, 8, 1, 0, Matching(epochs=6, progress=False, lr=0.03))
     line = min(range(len(best[1])), key=lambda k: best[1][k]["judged"])
-    again = train_matching(graphs, 8, 1, 0, Matching(epochs=line + 1, progress=False, learning_rate=0.03))
+    again = train_matching(graphs, 8, 1, 0, Matching(epochs=line + 1, progress=False, lr=0.03))
     for a, b in zip(best[0].parameters(), again[0].parameters(), strict=True):
         assert torch.equal(a, b)
 
@@ -91,4 +93,4 @@ def test_vectors_of_graphs_do_not_fall_together():
 
 def test_one_class_is_refused():
     with pytest.raises(InputError, match="class"):
-        train_matching(sparse_and_dense(classes=(1, 1)), 8, 1, 0, Matching(progress=False))
+        train_matching(sparse_and_dense(num_classes=(1, 1)), 8, 1, 0, Matching(progress=False))

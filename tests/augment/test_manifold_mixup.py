@@ -18,7 +18,7 @@ class TestManifoldMixup(AugmentationTester):
 
 def test_loss_against_the_formula():
     found = graphs()
-    method = ManifoldMixup(2.0, classes=3)
+    method = ManifoldMixup(2.0, num_classes=3)
     batch = method(Batch.from_data_list(found), seed=5)
     model = backbone_for(pack(found), 3, width=8, layers=2).eval()
     l, other = float(batch.mixup_share), batch.mixup_partner.tolist()
@@ -85,7 +85,7 @@ def test_shares_are_beta_distributed(alpha):
 
 def test_graphs_and_labels_of_the_batch_stay():
     found = graphs()
-    batch = ManifoldMixup(classes=3)(Batch.from_data_list(found), seed=0)
+    batch = ManifoldMixup(num_classes=3)(Batch.from_data_list(found), seed=0)
     assert batch.y.argmax(1).tolist() == [int(g.y) for g in found]
     assert not batch.augmented.any()
 
@@ -93,8 +93,8 @@ def test_graphs_and_labels_of_the_batch_stay():
 def test_wrong_input_is_named():
     batch = Batch.from_data_list(graphs())
     with pytest.raises(InputError, match="Linear has no embed, head"):
-        ManifoldMixup(classes=3).loss(nn.Linear(3, 3), batch)
+        ManifoldMixup(num_classes=3).loss(nn.Linear(3, 3), batch)
     with pytest.raises(InputError, match="no partners"):
-        ManifoldMixup(classes=3).loss(Given([[0.0]]), DropEdge(classes=3, degree_features=False)(batch))
+        ManifoldMixup(num_classes=3).loss(Given([[0.0]]), DropEdge(num_classes=3, degree_features=False)(batch))
     with pytest.raises(InputError, match=r"alpha must be a positive number, got 0"):
         ManifoldMixup(0)

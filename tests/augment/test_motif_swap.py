@@ -170,7 +170,7 @@ def test_graphs_that_look_like_another_class_are_refused():
             assert edge_set(g) == edge_set(square(0))
         else:
             assert sum(nx.triangles(net_of(g)).values()) > 0
-    free = MotifSwap(ratio=1, label_filter=False, classes=2, degree_features=False)
+    free = MotifSwap(ratio=1, label_filter=False, num_classes=2, degree_features=False)
     squares = [g for g in made(free, data) if int(g.y.argmax()) == 0]
     assert squares
     assert all(edge_set(g) != edge_set(square(0)) for g in squares)
@@ -185,7 +185,7 @@ def test_a_refused_swap_is_drawn_anew_so_many_times(tries):
         joined = [frozenset((0, 1)) in edge_set(g) for g in batch.to_data_list()]
         return torch.tensor([[4.0, 0.0] if j else [0.0, 4.0] for j in joined])
 
-    method = MotifSwap(tries=tries, ratio=1, seed=0, classes=2, degree_features=False)
+    method = MotifSwap(tries=tries, ratio=1, seed=0, num_classes=2, degree_features=False)
     out = made(method.fit([path] * 400, classifier=classifier), [path] * 400)
     changed = sum(edge_set(g) != edge_set(path) for g in out) / 400
     assert abs(changed - (1 - 0.5**tries)) < 0.1  # standard deviation 0.025
@@ -326,7 +326,7 @@ def test_degree_features_follow():
 
 def test_what_cannot_be_filtered_is_refused():
     with pytest.raises(InputError, match="call fit"):
-        MotifSwap(classes=3)(Batch.from_data_list(graphs()))
+        MotifSwap(num_classes=3)(Batch.from_data_list(graphs()))
     many = graphs()
     for g in many:
         g.y = torch.tensor([[0.0, 1.0, 1.0]])

@@ -123,7 +123,7 @@ def test_sizes_and_components_stay(seed, directed, rounds):
     originals = graphs(6, seed=seed, density=0.2, directed=directed)
     for g, data in enumerate(originals):
         data.owner = torch.full((data.num_nodes,), g)
-    for out in made(NodeSam(rounds, classes=3), originals):
+    for out in made(NodeSam(rounds, num_classes=3), originals):
         original = originals[int(out.owner[0])]
         assert out.num_nodes == original.num_nodes
         parts = [nx.number_weakly_connected_components(to_networkx(d)) for d in (out, original)]
@@ -134,7 +134,7 @@ def test_sizes_and_components_stay(seed, directed, rounds):
 def test_dense_graphs_do_not_thin_out_when_adjusted():
     originals = graphs(200, nodes=12, density=0.7, edge_width=None)
     before = sum(g.num_edges for g in originals)
-    after = [sum(g.num_edges for g in made(NodeSam(adjust=a, classes=3), originals)) for a in (True, False)]
+    after = [sum(g.num_edges for g in made(NodeSam(adjust=a, num_classes=3), originals)) for a in (True, False)]
     assert abs(after[0] / before - 1) < 0.02
     assert after[1] / before < 0.93
 
@@ -166,20 +166,20 @@ def test_integer_features_come_from_one_of_the_ends():
     for seed in range(5):
         originals = graphs(seed=seed, x="int", edge_width=None)
         rows = {tuple(r) for g in originals for r in g.x.tolist()}
-        assert {tuple(r) for g in made(NodeSam(classes=3), originals) for r in g.x.tolist()} <= rows
+        assert {tuple(r) for g in made(NodeSam(num_classes=3), originals) for r in g.x.tolist()} <= rows
 
 
 def test_graphs_without_edges_stay_the_same():
     bare = Data(edge_index=torch.zeros(2, 0, dtype=torch.long), x=torch.tensor([[1.0], [5]]), y=torch.tensor([0]))
     loop = Data(edge_index=torch.tensor([[1], [1]]), x=torch.tensor([[2.0], [7]]), y=torch.tensor([0]))
-    for out in made(NodeSam(classes=1), [bare, loop, bare]):
+    for out in made(NodeSam(num_classes=1), [bare, loop, bare]):
         original = bare if out.num_edges == 0 else loop
         assert torch.equal(out.x, original.x)
         assert torch.equal(out.edge_index, original.edge_index)
 
 
 def test_works_on_structure_alone():
-    assert len(made(NodeSam(classes=3), graphs(x=None))) == 12
+    assert len(made(NodeSam(num_classes=3), graphs(x=None))) == 12
 
 
 def test_settings_are_checked():

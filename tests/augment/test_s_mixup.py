@@ -166,7 +166,7 @@ def test_structure_alone_is_enough():
 
 def test_fit_comes_first():
     with pytest.raises(InputError, match=r"call fit\(train\) first"):
-        SMixup(classes=3)(graphs())
+        SMixup(num_classes=3)(graphs())
 
 
 def test_wrong_settings_are_named():

@@ -73,7 +73,7 @@ def test_no_component_is_left_before_it_is_used_up(seed, share):
     originals = graphs(seed=seed, density=0.2)
     for g, data in enumerate(originals):
         data.place = torch.stack([torch.full((data.num_nodes,), g), torch.arange(data.num_nodes)], 1)
-    for part in made(Subgraph(share, classes=3), originals, seed):
+    for part in made(Subgraph(share, num_classes=3), originals, seed):
         whole = to_networkx(originals[int(part.place[0, 0])], to_undirected=True)
         kept = set(part.place[:, 1].tolist())
         touched = [c & kept for c in nx.connected_components(whole) if c & kept and not c <= kept]
@@ -83,7 +83,7 @@ def test_no_component_is_left_before_it_is_used_up(seed, share):
 
 def test_it_reaches_farther_than_one_hop():
     line = graph_of([(i, i + 1) for i in range(99)], 100)
-    (part,) = made(Subgraph(0.5, classes=1), [line])
+    (part,) = made(Subgraph(0.5, num_classes=1), [line])
     assert part.num_nodes == 50
     assert nx.is_connected(to_networkx(part, to_undirected=True))
 
@@ -92,7 +92,7 @@ def test_labels_attributes_and_features_stay():
     originals = graphs(density=0.6)
     for g, data in enumerate(originals):
         data.owner = torch.full((data.num_nodes,), g)
-    for part in made(Subgraph(0.5, classes=3), originals):
+    for part in made(Subgraph(0.5, num_classes=3), originals):
         g = int(part.owner[0])
         assert int(part.y.argmax()) == int(originals[g].y)
         assert set(map(tuple, part.edge_attr.tolist())) <= set(map(tuple, originals[g].edge_attr.tolist()))

@@ -93,7 +93,7 @@ def test_regions_are_the_first_by_pagerank_paired_by_rank():
         assert min(np.diff(np.sort(r)).min() for r in rank) > 1e-9
         ranks.append([np.argsort(-r).tolist() for r in rank])
     for seed in range(40):
-        for out in made(SubMix(0.6, classes=2), originals, seed):
+        for out in made(SubMix(0.6, num_classes=2), originals, seed):
             g = int(out.num_nodes == 11)
             new = (out.node // 100 != g).nonzero()[:, 0].tolist()
             donors = {v: int(out.node[v]) - 100 * (1 - g) for v in new}
@@ -121,7 +121,7 @@ def test_the_region_stays_within_the_component_of_the_root():
     pairs = both_ways([(0, 1), (2, 3)], x=torch.zeros(4, 1), y=torch.tensor([0]))
     clique = both_ways([(a, b) for a in range(6) for b in range(a)], x=torch.ones(6, 1), y=torch.tensor([1]))
     for seed in range(30):
-        for out in made(SubMix(1.0, classes=2), [pairs, clique], seed):
+        for out in made(SubMix(1.0, num_classes=2), [pairs, clique], seed):
             if out.num_nodes == 4:
                 new = (out.x[:, 0] == 1).nonzero()[:, 0].tolist()
                 assert new in ([0], [1], [2], [3], [0, 1], [2, 3])
@@ -145,7 +145,7 @@ def test_a_graph_is_never_its_own_partner():
         data.owner = torch.full((6,), g)
     partners = set()
     for seed in range(30):
-        for out in made(SubMix(0.1, classes=3), originals, seed):  # one node of six
+        for out in made(SubMix(0.1, num_classes=3), originals, seed):  # one node of six
             owners, count = out.owner.unique(return_counts=True)
             assert sorted(count.tolist()) == [1, 5]
             partners.add(tuple(owners.tolist()))
@@ -154,14 +154,14 @@ def test_a_graph_is_never_its_own_partner():
 
 def test_one_graph_alone_stays_what_it_is():
     (only,) = graphs(1)
-    out = SubMix(classes=3)(Batch.from_data_list([only]))
+    out = SubMix(num_classes=3)(Batch.from_data_list([only]))
     assert out.num_graphs == 1
     assert not out.augmented.any()
     assert torch.equal(out.x, only.x)
 
 
 def test_works_on_structure_alone():
-    assert len(made(SubMix(classes=3), graphs(x=None))) == 12
+    assert len(made(SubMix(num_classes=3), graphs(x=None))) == 12
 
 
 def test_arguments_are_checked():

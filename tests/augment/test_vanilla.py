@@ -16,7 +16,7 @@ class TestVanilla(AugmentationTester):
 def test_nothing_changes_but_the_form_of_labels():
     data = graphs()
     batch = Batch.from_data_list(data)
-    out = Vanilla(classes=3)(batch)
+    out = Vanilla(num_classes=3)(batch)
     for key in ("x", "edge_index", "edge_attr", "batch", "ptr"):
         assert torch.equal(out[key], batch[key])
     assert torch.equal(out.y, torch.eye(3)[batch.y])
@@ -29,7 +29,7 @@ def test_its_loss_is_cross_entropy_with_class_numbers():
     data = graphs(x="onehot")
     batch = Batch.from_data_list(data)
     model = backbone_for(pack(data), 3, width=8, layers=2).eval()
-    value = Vanilla(classes=3).loss(model, batch).detach()
+    value = Vanilla(num_classes=3).loss(model, batch).detach()
     expected = -model(batch).log_softmax(1)[torch.arange(12), batch.y].mean().detach()
     assert float(value) == pytest.approx(float(expected), rel=1e-5)
 

@@ -32,9 +32,9 @@ KINDS = {
 """Graphs of every awkward kind that a method may meet."""
 
 
-def graphs(count=12, classes=3, seed=0, nodes=None, **kind):
+def graphs(count=12, num_classes=3, seed=0, nodes=None, **kind):
     rng = np.random.default_rng(seed)
-    return [random_graph(rng, nodes or int(rng.integers(3, 12)), y=[i % classes], **kind) for i in range(count)]
+    return [random_graph(rng, nodes or int(rng.integers(3, 12)), y=[i % num_classes], **kind) for i in range(count)]
 
 
 def made(method, originals, seed=0):

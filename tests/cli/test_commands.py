@@ -80,7 +80,7 @@ def test_train_killed_and_started_again_gives_the_same_result(small, tmp_path):
         (("train", "{small}", "--method", "drop_edge", "--set", "q=1"), "unknown setting of drop_edge 'q'"),
         (("train", "{small}", "--method", "drop_edge", "--set", "p"), "--set takes NAME=VALUE, got 'p'"),
         (("train", "{small}", "--method", "drop_edge", "--set", "p=2"), "p must lie between 0 and 1, got 2"),
-        (("train", "{small}", "--learning-rate", "-1"), "learning_rate: Input should be greater than 0, got -1.0"),
+        (("train", "{small}", "--lr", "-1"), "lr: Input should be greater than 0, got -1.0"),
         (("train", "{small}", "--config", "none.yaml"), "cannot read the config none.yaml"),
         (("train", "{small}", "--device", "nowhere"), "cannot use the device 'nowhere'"),
         (("path", "{small}", "0", "99"), "there is no graph 99 in small: graphs run from 0 to 59"),

@@ -61,7 +61,7 @@ def test_error_leaves_out_originals_that_differ_by_rounding_only():
 
 def test_error_against_distances_one_by_one():
     data = pack(graphs(10, x="onehot"))
-    found = sample(GEDMixup(classes=3), data, 10, seed=1)
+    found = sample(GEDMixup(num_classes=3), data, 10, seed=1)
     cost, slow = FeatureCost(edit=0.7), []
     for g, shares in enumerate(found.origin):
         parents = shares.nonzero()[:, 0].tolist()
@@ -97,18 +97,18 @@ def test_epic_at_learned_cost_has_an_error_since_embeddings_see_their_surroundin
 def test_origin_is_what_labels_are_mixed_from(method):
     data = pack(graphs(12))
     for seed in range(3):
-        found = sample(method(classes=3), data, 12, seed)
+        found = sample(method(num_classes=3), data, 12, seed)
         assert found.origin.shape == (12, 12)
         assert torch.allclose(found.origin @ found.originals.y, found.made.y, atol=1e-6)
         assert ((found.origin > 0).sum(1) == 2).sum() > 3
-        again = sample(method(classes=3), data, 12, seed)
+        again = sample(method(num_classes=3), data, 12, seed)
         assert torch.equal(again.origin, found.origin)
         assert torch.equal(again.made.edge_index, found.made.edge_index)
 
 
 def test_origin_of_perturbed_graphs_is_one_graph():
     data = pack(graphs(12, x="onehot"))
-    for method in (DropEdge(classes=3), MotifSwap(ratio=1).fit(data)):
+    for method in (DropEdge(num_classes=3), MotifSwap(ratio=1).fit(data)):
         found = sample(method, data, 12)
         assert torch.equal(found.origin.max(1).values, torch.ones(12))
         parent = found.originals.select(found.origin.argmax(1))
@@ -117,7 +117,7 @@ def test_origin_of_perturbed_graphs_is_one_graph():
 
 
 def test_origin_is_not_claimed_where_pairs_go_by_label():
-    assert sample(EPICUnit(pairs="same", classes=3), pack(graphs(12)), 12).origin is None
+    assert sample(EPICUnit(pairs="same", num_classes=3), pack(graphs(12)), 12).origin is None
 
 
 class Foreign(Augmentation):
@@ -136,7 +136,7 @@ class Foreign(Augmentation):
 
 def test_labels_from_elsewhere_have_no_origin():
     data = pack(graphs(12))
-    found = quality(Foreign(classes=3), data, {"unit": UnitCost()}, 12)
+    found = quality(Foreign(num_classes=3), data, {"unit": UnitCost()}, 12)
     assert found.interpolation == {"unit": None}
     assert found.disconnected == pytest.approx((components(data) > 1).mean())
 
@@ -154,8 +154,8 @@ def test_disconnected_counts_graphs_whose_originals_are_connected():
     edge = torch.tensor([[0, 1], [1, 0]])
     whole, apart = (Data(edge_index=e, num_nodes=2, y=torch.tensor([0])) for e in (edge, edge[:, :0]))
     single = Data(edge_index=edge[:, :0], num_nodes=1, y=torch.tensor([0]))
-    assert quality(Halves(classes=2), pack([whole] * 4 + [single] * 4), None, 8, 3).disconnected == 0.5
-    assert quality(Halves(classes=2), pack([apart] * 4), None, 4).disconnected is None
+    assert quality(Halves(num_classes=2), pack([whole] * 4 + [single] * 4), None, 8, 3).disconnected == 0.5
+    assert quality(Halves(num_classes=2), pack([apart] * 4), None, 4).disconnected is None
     first = quality_of_originals(pack([whole, apart, single, single]), 4)
     assert first.disconnected == 0.25
     assert first.isolated == pytest.approx(4 / 6)
@@ -193,15 +193,15 @@ def test_valid_molecules():
 def test_methods_that_make_no_graphs():
     data = pack(graphs(12))
     with pytest.raises(InputError, match="Vanilla makes no graphs"):
-        quality(Vanilla(classes=3), data)
-    only = pack(graphs(12, classes=1))
-    none = quality(EPICUnit(pairs="different", classes=2), only, {"unit": UnitCost()})
+        quality(Vanilla(num_classes=3), data)
+    only = pack(graphs(12, num_classes=1))
+    none = quality(EPICUnit(pairs="different", num_classes=2), only, {"unit": UnitCost()})
     assert row("x", none, ["unit"]) == ["x", "-", "-", "-", "-", "-"]
 
 
 def test_a_large_sample_is_made_in_batches():
     data = join([pack(graphs(100, seed=s, edge_width=None)) for s in range(2)])
-    found = sample(EPICUnit(classes=3), data, 129)
+    found = sample(EPICUnit(num_classes=3), data, 129)
     assert len(found.made) == len(found.originals) == 129
     parents = found.origin > 0
     assert not parents[:65, 65:].any()
@@ -211,8 +211,8 @@ def test_a_large_sample_is_made_in_batches():
 
 def test_the_first_call_is_not_timed():
     data = pack(graphs(12))
-    method = SlowAtFirst(classes=3)
+    method = SlowAtFirst(num_classes=3)
     found = sample(method, data, 12)
     assert not method.fresh
     assert found.milliseconds < 1000 * SlowAtFirst.seconds / 12
-    assert torch.equal(found.made.edge_index, sample(DropEdge(classes=3), data, 12).made.edge_index)
+    assert torch.equal(found.made.edge_index, sample(DropEdge(num_classes=3), data, 12).made.edge_index)

@@ -30,4 +30,4 @@ def test_one_change_at_a_time_the_axes_in_turn_then_the_rest():
 
 
 def test_plain_training_tries_what_the_loop_and_the_backbone_take():
-    assert set(PLAIN) == {"pool", "learning_rate", "dropout"}
+    assert set(PLAIN) == {"pool", "lr", "dropout"}

@@ -30,7 +30,7 @@ def labelled(count=24, seed=0, **kind):
 def test_learns_on_every_kind_of_graph(backbone, x, edge_width, assignment):
     graphs = labelled(x=x, edge_width=edge_width)
     cost = LearnedCost(backbone, width=8, layers=2).fit(
-        graphs, epochs=12, batch=8, learning_rate=1e-2, assignment=assignment, progress=False
+        graphs, epochs=12, batch=8, lr=1e-2, assignment=assignment, progress=False
     )
     losses = [e.loss for e in cost.history]
     assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
@@ -81,7 +81,7 @@ def test_same_seed_same_costs_and_global_state_untouched():
 def test_best_epoch_is_kept_and_patience_ends_it():
     graphs = labelled(40)
     cost = LearnedCost(width=8).fit(
-        graphs, epochs=60, patience=3, learning_rate=0.3, validation=labelled(20, seed=5), progress=False
+        graphs, epochs=60, patience=3, lr=0.3, validation=labelled(20, seed=5), progress=False
     )
     losses = [e.validation for e in cost.history]
     assert len(losses) < 60
@@ -178,7 +178,7 @@ def test_other_kinds_of_labels_learn_too():
     LearnedCost(width=8).fit(graphs, epochs=1, progress=False)
     for g in graphs:
         g.y = torch.tensor([g.edge_index.shape[1] / g.num_nodes])
-    cost = LearnedCost(width=8).fit(graphs, epochs=12, batch=8, learning_rate=1e-2, progress=False)
+    cost = LearnedCost(width=8).fit(graphs, epochs=12, batch=8, lr=1e-2, progress=False)
     assert cost.history[-1].loss < 0.95 * cost.history[0].loss
 
 

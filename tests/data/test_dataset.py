@@ -52,7 +52,7 @@ def test_classes_below_0_are_refused_at_once(tmp_path):
         lambda: load(tmp_path / "signed.safetensors"),
         lambda: LearnedCost().fit(signed),
         lambda: EPIC(UnitCost()).fit(signed),
-        lambda: EPIC(UnitCost(), classes=2).fit(signed),
+        lambda: EPIC(UnitCost(), num_classes=2).fit(signed),
     ):
         with pytest.raises(InputError, match="class index -1 is negative: number the classes from 0"):
             refuses()

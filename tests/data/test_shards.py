@@ -21,7 +21,7 @@ def train():
 
 def written(folder, train, count=700, shard=256, workers=0, only=None):
     folder.mkdir(exist_ok=True)
-    method = EPIC(UnitCost(), classes=4, seed=0, degree_features=False)
+    method = EPIC(UnitCost(), num_classes=4, seed=0, degree_features=False)
     missing = [name for name, _ in begin(folder, {"count": count, "shard": shard})]
     sizes = list(write_shards(ShardMaker(method, train, 5, count, shard), folder, missing[:only], workers))
     return method, sizes

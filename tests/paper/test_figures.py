@@ -48,7 +48,7 @@ def slow_distance(cost, one, other):
 
 def test_edit_path(cost, tmp_path):
     ends = lollipop_graph(4, 3, 0), lollipop_graph(6, 2, 2)
-    drawn = draw_path(edit_path(*ends, cost, seed=0, classes=4), "here", steps=5)
+    drawn = draw_path(edit_path(*ends, cost, seed=0, num_classes=4), "here", steps=5)
     found = saved(drawn, tmp_path, "edit_path")
     assert found["distance"] == pytest.approx(slow_distance(cost, *ends), rel=1e-4)
     prices = [op["cost"] for op in found["operations"]]
@@ -65,7 +65,7 @@ def test_edit_path(cost, tmp_path):
 
 def test_correspondence(cost, tmp_path):
     ends = lollipop_graph(5, 2, 1), lollipop_graph(5, 6, 1)
-    drawn = draw_correspondence(edit_path(*ends, cost, seed=0, classes=4), "here")
+    drawn = draw_correspondence(edit_path(*ends, cost, seed=0, num_classes=4), "here")
     found = saved(drawn, tmp_path, "correspondence")
     pairs = found["substituted"]
     assert len({a for a, _ in pairs}) == len({b for _, b in pairs}) == len(pairs)

@@ -159,9 +159,7 @@ def test_other_labels_and_other_models():
         def forward(self, batch):
             return self.linear(batch.ptr.diff()[:, None].float())
 
-    result = train(
-        values, split, model=Mine(), options=Training(epochs=60, learning_rate=0.1, patience=0), progress=False
-    )
+    result = train(values, split, model=Mine(), options=Training(epochs=60, lr=0.1, patience=0), progress=False)
     assert result.test > -0.5
 
 
@@ -170,7 +168,7 @@ def test_patience_and_bad_options():
     result = train(
         dataset,
         stratified_split(dataset.y),
-        options=Training(epochs=50, patience=2, learning_rate=1e-9),
+        options=Training(epochs=50, patience=2, lr=1e-9),
         progress=False,
     )
     assert result.epochs == result.best_epoch + 3

@@ -88,7 +88,7 @@ def test_the_method_is_made_with_its_settings(small, tmp_path):
     config = run_config(dataset=small, method="epic", settings={"ratio": 1.0, "indicator": True}, **QUICK)
     ready = setup(config, tmp_path, progress=False)
     assert isinstance(ready.method, EPIC)
-    assert (ready.method.ratio, ready.method.indicator, ready.method.classes) == (1.0, True, 4)
+    assert (ready.method.ratio, ready.method.indicator, ready.method.num_classes) == (1.0, True, 4)
 
 
 def test_noise_needs_classes(tmp_path):

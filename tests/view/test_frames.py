@@ -59,7 +59,7 @@ def test_fates_tell_what_becomes_of_nodes_and_edges():
 
 def test_the_soft_label_can_be_mixed_from_both_ends():
     train = lollipop(16, seed=0)
-    path = edit_path(train[0], train[3], seed=0, classes=4)
+    path = edit_path(train[0], train[3], seed=0, num_classes=4)
     data = frames(path, names_of(None))
     label = data["label"]
     assert label["names"] == ["class 0", "class 1", "class 2", "class 3"]

@@ -52,7 +52,7 @@ class Augmentation:
 
     ``ratio``: augmented graphs for each original one. ``replace=False`` adds them to the originals;
     ``replace=True`` puts them in the place of as many originals. ``seed``: an int or a generator; the same batch then
-    gives the same graphs, in whatever process. ``classes``: their number, where :meth:`fit` is not called.
+    gives the same graphs, in whatever process. ``num_classes``: their number, where :meth:`fit` is not called.
     ``degree_features``: None looks whether ``x`` holds degrees, which are then computed anew after each change.
 
     A method of your own overrides :meth:`make`, and :meth:`prepare` if it has something to learn or to count; one that
@@ -74,7 +74,7 @@ class Augmentation:
         replace: bool = False,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
@@ -84,10 +84,10 @@ class Augmentation:
         if replace and ratio > 1:
             raise InputError(f"ratio must lie between 0 and 1 where graphs are replaced, got {ratio}")
         self.ratio = float(ratio)
-        self.classes = None if classes is None else int(classes)
+        self.num_classes = None if num_classes is None else int(num_classes)
         self.degree_features = None if degree_features is None else need_bool(degree_features, "degree_features")
         self.task = None if task is None else choose(task, TASKS, "task")
-        self._given = (self.classes is not None, self.task is not None)
+        self._given = (self.num_classes is not None, self.task is not None)
         self._seed = base_seed(seed)
         self._degrees: DegreeFeatures | None = None
         self._looked = False
@@ -155,7 +155,7 @@ class Augmentation:
             raise InputError("the graphs have no labels y: give each a class, tasks or values")
         classes_given, task_given = self._given
         counted = count_classes(packed.y)
-        self.classes = self.classes if classes_given else counted
+        self.num_classes = self.num_classes if classes_given else counted
         if not task_given:
             self.task = dataset.task if isinstance(dataset, Dataset) else task_by_look(packed.y)
         self._looked = False
@@ -163,12 +163,12 @@ class Augmentation:
         self.prepare(packed, **options)
         return self
 
-    def set_label_type(self, task: str, classes: int | None) -> None:
+    def set_label_type(self, task: str, num_classes: int | None) -> None:
         """Say what labels are, where the caller knows it: batches need not show all classes."""
         classes_given, task_given = self._given
         self.task = self.task if task_given else choose(task, TASKS, "task")
-        self.classes = self.classes if classes_given else classes
-        self._given = (classes_given or classes is not None, True)
+        self.num_classes = self.num_classes if classes_given else num_classes
+        self._given = (classes_given or num_classes is not None, True)
 
     @torch.no_grad()
     def __call__(self, batch: Graphs, seed: Seed = None) -> Batch:
@@ -294,7 +294,7 @@ class Augmentation:
                 raise InputError("the batch has no labels y: every method makes labelled graphs")
             return packed
         self._look(packed)
-        return replace(packed, y=soft_labels(packed.y, self.classes))
+        return replace(packed, y=soft_labels(packed.y, self.num_classes))
 
     def _finish(self, graphs: PackedGraphs, made: int) -> Batch:
         new = torch.arange(len(graphs), device=graphs.ptr.device) >= len(graphs) - made
@@ -342,7 +342,7 @@ class AugmentedLoader(DataLoader):
 
     def __init__(self, augment: Augmentation, dataset: Any, batch_size: int, **options: Any) -> None:
         if isinstance(dataset, Dataset) and augment.task is None:
-            augment.set_label_type(dataset.task, dataset.classes)
+            augment.set_label_type(dataset.task, dataset.num_classes)
         # Here and not first in a worker, whose findings would stay there.
         augment._labelled(pack([dataset[i] for i in range(min(batch_size, len(dataset)))]))
         if options.get("generator") is None:  # torch would draw from the global random state at every pass

@@ -64,11 +64,11 @@ class EPIC(Augmentation):
         pairs: str = "random",
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(ratio, False, seed, classes=classes, degree_features=degree_features, task=task)
+        super().__init__(ratio, False, seed, num_classes=num_classes, degree_features=degree_features, task=task)
         if cost is not None and not isinstance(cost, Cost):
             raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(cost).__name__}")
         self._cost = cost
@@ -102,7 +102,7 @@ class EPIC(Augmentation):
     def path(self, source: Data, target: Data, order: str | None = None, seed: Seed = None) -> EditPath:
         """The edit path between two graphs."""
         finish = None if self._degrees is None else self._degrees.refresh
-        return edit_path(source, target, self.cost, order or self.order, seed, self.classes, finish)
+        return edit_path(source, target, self.cost, order or self.order, seed, self.num_classes, finish)
 
     def _between(self, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator) -> PackedGraphs:
         """One graph from the path of each pair (numbers on the CPU), label included."""

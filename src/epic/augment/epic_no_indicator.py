@@ -28,10 +28,10 @@ class EPICNoIndicator(EPIC):
         pairs: str = "random",
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
         super().__init__(
-            cost, ratio, order, False, pairs, seed, classes=classes, degree_features=degree_features, task=task
+            cost, ratio, order, False, pairs, seed, num_classes=num_classes, degree_features=degree_features, task=task
         )

@@ -32,7 +32,7 @@ class FixedCost(EPIC):
         pairs: str = "random",
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
@@ -43,7 +43,7 @@ class FixedCost(EPIC):
             indicator,
             pairs,
             seed,
-            classes=classes,
+            num_classes=num_classes,
             degree_features=degree_features,
             task=task,
         )

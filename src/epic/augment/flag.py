@@ -47,10 +47,10 @@ class FLAG(Augmentation):
         passes: int = 3,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(0.0, False, seed, classes=classes, degree_features=False, task=task)
+        super().__init__(0.0, False, seed, num_classes=num_classes, degree_features=False, task=task)
         if not 0 <= step < float("inf"):
             raise InputError(f"step must be a number from 0 up, got {step}")
         if passes < 1:

@@ -54,11 +54,11 @@ class GMixup(Augmentation):
         replace: bool = False,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
+        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
         self.share = need_share(share, "share")
         if threshold < 0:
             raise InputError(f"threshold must be 0 or more, got {threshold}")
@@ -77,7 +77,7 @@ class GMixup(Augmentation):
         assert graphs.y is not None
         if self.task == "values":
             raise InputError(f"G-Mixup needs classes, but y holds real values such as {float(graphs.y.flatten()[0]):g}")
-        y = soft_labels(graphs.y, self.classes).cpu()
+        y = soft_labels(graphs.y, self.num_classes).cpu()
         known = (~y.isnan().all(1)).nonzero()[:, 0]  # graphs without any label are no class
         self._graphons = graphons(graphs.to("cpu").select(known), y[known], self.threshold)
 

@@ -56,11 +56,11 @@ class GEDMixup(Augmentation):
         replace: bool = False,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
+        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
         if tries < 1:
             raise InputError(f"tries must be at least 1, got {tries}")
         self.pairs = choose(pairs, PAIRS, "pairs")

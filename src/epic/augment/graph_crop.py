@@ -42,11 +42,11 @@ class GraphCrop(Augmentation):
         replace: bool = True,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
+        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
         self.share = need_share(share, "share")
         self.restart = need_restart(restart)
 

@@ -60,11 +60,11 @@ class GraphTransplant(Augmentation):
         replace: bool = False,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
+        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
         if hops < 1:
             raise InputError(f"hops must be at least 1, got {hops}")
         self.hops = int(hops)

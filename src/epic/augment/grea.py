@@ -53,10 +53,10 @@ class GREA(Augmentation):
         separator_layers: int = 2,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(0.0, False, seed, classes=classes, degree_features=False, task=task)
+        super().__init__(0.0, False, seed, num_classes=num_classes, degree_features=False, task=task)
         self.gamma = need_share(gamma, "gamma")
         counts = {"separator_epochs": separator_epochs, "predictor_epochs": predictor_epochs}
         for name, value in {**counts, "separator_layers": separator_layers}.items():

@@ -33,14 +33,14 @@ class Matching:
     epochs: int = 20
     triplets: int = 1000
     batch: int = 32
-    learning_rate: float = 1e-3
+    lr: float = 1e-3
     margin: float = 1.0
     held: float = 0.1
     patience: int = 8
     progress: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "triplets", "batch", "learning_rate", "margin", "patience"):
+        for name in ("epochs", "triplets", "batch", "lr", "margin", "patience"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
         if not 0 <= self.held < 1:
@@ -67,7 +67,7 @@ def train_matching(
     known, watched = _watched(graphs, options.held, seed)
     assert known.y is not None
     triplets = Triplets(known.y.cpu())
-    optimizer = torch.optim.Adam(network.parameters(), lr=options.learning_rate)
+    optimizer = torch.optim.Adam(network.parameters(), lr=options.lr)
     state = Checkpoint(network, optimizer, "", lambda e: e["judged"], None)
     with tqdm(total=options.epochs, desc="learning to match", unit="epoch", disable=not options.progress) as bar:
         for epoch in range(options.epochs):
@@ -89,7 +89,7 @@ def train_matching(
                     line["ordered"] += float((gap < 0).sum()) / anchors.numel()
                 optimizer.step()
             if line["loss"] != line["loss"]:
-                raise FloatingPointError("the loss of the matching network became NaN: try a smaller learning_rate")
+                raise FloatingPointError("the loss of the matching network became NaN: try a smaller lr")
             line["judged"] = line["loss"]
             anchor = anchors[-SETTLE:]
             _settle(network, known, anchor, *triplets.draw(anchor, generator))

@@ -36,9 +36,9 @@ class ManifoldMixup(Augmentation):
     makes_graphs = False
 
     def __init__(
-        self, alpha: float = 1.0, seed: Seed = None, *, classes: int | None = None, task: str | None = None
+        self, alpha: float = 1.0, seed: Seed = None, *, num_classes: int | None = None, task: str | None = None
     ) -> None:
-        super().__init__(0.0, False, seed, classes=classes, degree_features=False, task=task)
+        super().__init__(0.0, False, seed, num_classes=num_classes, degree_features=False, task=task)
         self.alpha = need_positive(alpha, "alpha")
 
     def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:

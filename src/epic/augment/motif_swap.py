@@ -62,11 +62,11 @@ class MotifSwap(Augmentation):
         replace: bool = False,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
+        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
         if tries < 1:
             raise InputError(f"tries must be at least 1, got {tries}")
         self.share = need_share(share, "share")
@@ -80,19 +80,19 @@ class MotifSwap(Augmentation):
         if not self.label_filter:
             return
         assert graphs.y is not None
-        y = soft_labels(graphs.y, self.classes)
-        label, classes = self._class_of(y), max(2, y.shape[1])
+        y = soft_labels(graphs.y, self.num_classes)
+        label, num_classes = self._class_of(y), max(2, y.shape[1])
         known = (label >= 0).nonzero()[:, 0]
         graphs, label = graphs.select(known), label[known]
         if classifier is not None:
-            self._reliable = Reliability.of(Given(classifier), graphs, label, classes)
+            self._reliable = Reliability.of(Given(classifier), graphs, label, num_classes)
             return
         graphs, label = graphs.to("cpu"), label.cpu()
         learn, judge = hold_out(label, derived(self._seed, "held out"))
         # Degree features say nothing that the degrees do not.
         describe = Descriptors.of(graphs, use_x=self._degrees is None)
-        model = Logistic.fit(describe, graphs.select(learn), label[learn], classes)
-        self._reliable = Reliability.of(model, graphs.select(judge), label[judge], classes)
+        model = Logistic.fit(describe, graphs.select(learn), label[learn], num_classes)
+        self._reliable = Reliability.of(model, graphs.select(judge), label[judge], num_classes)
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)

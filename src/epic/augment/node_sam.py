@@ -51,11 +51,11 @@ class NodeSam(Augmentation):
         replace: bool = True,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
+        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
         if rounds < 1:
             raise InputError(f"rounds must be at least 1, got {rounds}")
         self.rounds = int(rounds)

@@ -31,14 +31,16 @@ class Reliability:
     threshold: float
 
     @staticmethod
-    def of(classifier: Classifier, graphs: PackedGraphs, label: Tensor, classes: int) -> Reliability:
+    def of(classifier: Classifier, graphs: PackedGraphs, label: Tensor, num_classes: int) -> Reliability:
         """Prototypes and threshold from graphs that the classifier was not trained on."""
         chance = classifier(graphs)
-        hot = F.one_hot(label, classes).to(chance.dtype)
+        hot = F.one_hot(label, num_classes).to(chance.dtype)
         count = hot.sum(0)[:, None]
         # A class of which no graph is here stands for itself alone.
         prototypes = torch.where(
-            count > 0, hot.T @ chance / count.clamp_min(1), torch.eye(classes, dtype=chance.dtype, device=chance.device)
+            count > 0,
+            hot.T @ chance / count.clamp_min(1),
+            torch.eye(num_classes, dtype=chance.dtype, device=chance.device),
         )
         value = (chance * prototypes[label]).sum(1)
         return Reliability(classifier, prototypes, best_threshold(value, chance.argmax(1) == label))
@@ -131,14 +133,16 @@ class Logistic:
     bias: Tensor
 
     @staticmethod
-    def fit(describe: Descriptors, graphs: PackedGraphs, label: Tensor, classes: int, decay: float = 0.01) -> Logistic:
+    def fit(
+        describe: Descriptors, graphs: PackedGraphs, label: Tensor, num_classes: int, decay: float = 0.01
+    ) -> Logistic:
         """Minimise cross-entropy and ``decay`` times half the square of the weights; nothing is random."""
         value = describe(graphs)
         mean, scale = value.mean(0), value.std(0, unbiased=False)
         scale = torch.where(scale > 1e-6, scale, 1.0)
         value = (value - mean) / scale
-        weight = torch.zeros(classes, value.shape[1], requires_grad=True)
-        bias = torch.zeros(classes, requires_grad=True)
+        weight = torch.zeros(num_classes, value.shape[1], requires_grad=True)
+        bias = torch.zeros(num_classes, requires_grad=True)
         optimizer = torch.optim.LBFGS([weight, bias], max_iter=100, line_search_fn="strong_wolfe")
 
         def closure() -> float:

@@ -63,11 +63,11 @@ class SMixup(Augmentation):
         replace: bool = True,
         seed: Seed = None,
         *,
-        classes: int | None = None,
+        num_classes: int | None = None,
         degree_features: bool | None = None,
         task: str | None = None,
     ) -> None:
-        super().__init__(ratio, replace, seed, classes=classes, degree_features=degree_features, task=task)
+        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
         self.alpha = need_positive(alpha, "alpha")
         self.temperature = need_positive(temperature, "temperature")
         self.cut = need_share(cut, "cut")

@@ -12,5 +12,5 @@ class Vanilla(Augmentation):
     about = MethodInfo(paper="-", changes="nothing", needs="nothing", label="unchanged", edge_attr="kept", cost="none")
     makes_graphs = False
 
-    def __init__(self, seed: Seed = None, *, classes: int | None = None, task: str | None = None) -> None:
-        super().__init__(0.0, False, seed, classes=classes, degree_features=False, task=task)
+    def __init__(self, seed: Seed = None, *, num_classes: int | None = None, task: str | None = None) -> None:
+        super().__init__(0.0, False, seed, num_classes=num_classes, degree_features=False, task=task)

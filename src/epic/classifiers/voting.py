@@ -18,7 +18,7 @@ WEIGHTS = ("uniform", "distance")
 
 
 def vote(
-    found: Neighbors, label: np.ndarray, classes: int, weights: str, k: int | None = None
+    found: Neighbors, label: np.ndarray, num_classes: int, weights: str, k: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Shares ``[Q, classes]`` and winners ``[Q]`` of the votes of the k nearest graphs (None: all k that were found).
 
@@ -36,7 +36,7 @@ def vote(
         # Relative to the nearest, so that tiny distances do not overflow.
         zero = first <= found.rounding
         weight = np.where(zero, d <= found.rounding, first / np.maximum(d, np.finfo(float).tiny))
-    votes = np.zeros((len(limit), classes))
+    votes = np.zeros((len(limit), num_classes))
     np.add.at(votes, (query, near), weight)
     leads = votes >= votes.max(1, keepdims=True) * (1 - 1e-9)
     candidates = np.flatnonzero(leads[query, near])
@@ -58,8 +58,8 @@ def validate(
     ks = choices(None, grid, len(train))
     found = cost.nearest(held, train, ks[-1], progress)
     label, truth = train.y.numpy(), held.y.numpy()
-    classes = int(train.y.max()) + 1
-    return {k: float((vote(found, label, classes, weights, k)[1] == truth).mean()) for k in ks}
+    num_classes = int(train.y.max()) + 1
+    return {k: float((vote(found, label, num_classes, weights, k)[1] == truth).mean()) for k in ks}
 
 
 def best_k(scores: dict[int, float]) -> int:

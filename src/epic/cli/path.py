@@ -44,7 +44,7 @@ def path(
         if not 0 <= number < len(loaded):
             raise InputError(f"there is no graph {number} in {loaded.name}: graphs run from 0 to {len(loaded) - 1}")
     prices = UnitCost() if cost is None else Cost.load(cost)
-    found = edit_path(loaded.graphs.graph(source), loaded.graphs.graph(target), prices, order, seed, loaded.classes)
+    found = edit_path(loaded.graphs.graph(source), loaded.graphs.graph(target), prices, order, seed, loaded.num_classes)
     typer.echo(str(found))
     for k, operation in enumerate(found.operations, 1):
         label = " ".join(f"{v:.2f}" for v in found.label(k).tolist())

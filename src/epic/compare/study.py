@@ -45,7 +45,7 @@ def comparison(
         splits=splits,
         seeds=seeds,
         tune=tune,
-        plain=("learning_rate", "dropout"),
+        plain=("lr", "dropout"),
         options={"epochs": epochs, "split": "stratified", **{k: v for k, v in given.items() if v is not None}},
         checksums={} if checksum is None else {dataset: checksum},
     )

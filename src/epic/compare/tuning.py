@@ -13,7 +13,7 @@ RATIOS = (0.5, 0.2, 1.0)
 """Shares of augmented graphs to choose from."""
 PLAIN: dict[str, tuple[Any, ...]] = {
     "pool": ("sum", "mean"),
-    "learning_rate": (1e-3, 3e-3, 3e-4),
+    "lr": (1e-3, 3e-3, 3e-4),
     "dropout": (0.5, 0.2),
 }
 """What plain training spends its budget on."""

@@ -42,7 +42,7 @@ class Learning:
     assignment: str = "sinkhorn"
     epochs: int = 40
     batch: int = 64
-    learning_rate: float = 1e-3
+    lr: float = 1e-3
     decay: float = 0.1
     decay_every: int = 25
     margin: float = 1.0
@@ -57,7 +57,7 @@ class Learning:
         for name in (
             "epochs",
             "batch",
-            "learning_rate",
+            "lr",
             "decay_every",
             "margin",
             "iterations",
@@ -114,7 +114,7 @@ def learn(
     content = digest(train.ptr, train.edge_index, train.y, *train.node.values(), *train.edge.values())
     train = train.to(device)
     held = None if validation is None else validation.to(device)
-    optimizer = torch.optim.Adam(cost.network.parameters(), lr=options.learning_rate)
+    optimizer = torch.optim.Adam(cost.network.parameters(), lr=options.lr)
     state = Checkpoint(
         cost.network,
         optimizer,
@@ -128,7 +128,7 @@ def learn(
         for epoch in range(len(state.history), options.epochs):
             if state.since_best() >= options.patience or (state.history and Epoch(**state.history[-1]).perfect):
                 break
-            optimizer.param_groups[0]["lr"] = options.learning_rate * options.decay ** (epoch // options.decay_every)
+            optimizer.param_groups[0]["lr"] = options.lr * options.decay ** (epoch // options.decay_every)
             loss = _epoch(cost, train, triplets, optimizer, options, epoch)
             seen = (None, None) if held is None or watch is None else _validate(cost, held, watch, options)
             line = Epoch(epoch, loss, *seen)
@@ -162,7 +162,7 @@ def _epoch(
         near, far = _distances(cost, train, anchor, positive, negative, options)
         loss = F.relu(near - far + options.margin).mean()
         if not bool(torch.isfinite(loss)):
-            raise FloatingPointError(f"the loss became {float(loss)} in epoch {epoch}: try a smaller learning_rate")
+            raise FloatingPointError(f"the loss became {float(loss)} in epoch {epoch}: try a smaller lr")
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

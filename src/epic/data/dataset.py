@@ -44,7 +44,7 @@ class Dataset:
         return int(rows.max()) + 1 if self.task == "classes" and rows.shape[1] == 1 else rows.shape[1]
 
     @property
-    def classes(self) -> int | None:
+    def num_classes(self) -> int | None:
         """How many classes there are; None where labels are something else."""
         return self.outputs if self.task == "classes" else None
 

@@ -108,7 +108,7 @@ class Numbers:
         return alike[int(place * len(alike))]
 
     def _between(self, source: Data, target: Data) -> EditPath:
-        return edit_path(source, target, self.cost, seed=self.seed, classes=CLASSES)
+        return edit_path(source, target, self.cost, seed=self.seed, num_classes=CLASSES)
 
     def _planned(self, plan: str) -> list[dict[str, Any]]:
         """Finished runs of a plan."""

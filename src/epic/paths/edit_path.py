@@ -61,7 +61,7 @@ class EditPath:
         ops: Operations,
         rank: np.ndarray,
         order: str,
-        classes: int | None,
+        num_classes: int | None,
         finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
     ) -> None:
         self._finish = finish
@@ -73,7 +73,7 @@ class EditPath:
         )
         self._labels: Tensor | None = None
         if ends.y is not None:
-            self._labels = soft_labels(ends.y, classes or count_classes(ends.y))
+            self._labels = soft_labels(ends.y, num_classes or count_classes(ends.y))
 
     def __len__(self) -> int:
         return len(self.operations)
@@ -187,14 +187,14 @@ def edit_path(
     cost: Cost | None = None,
     order: str = "random",
     seed: Seed = None,
-    classes: int | None = None,
+    num_classes: int | None = None,
     finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
 ) -> EditPath:
     """The cheapest edit path between two graphs under ``cost`` (by default, counted operations).
 
     ``order`` is ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no
-    such order is found, a warning says so and the order is random). ``classes`` is needed for soft labels only if the
-    larger class index of the two graphs is not the last. ``finish``, if given, is
+    such order is found, a warning says so and the order is random). ``num_classes`` is needed for soft labels only if
+    the larger class index of the two graphs is not the last. ``finish``, if given, is
     applied to every graph on the way (for instance, to compute degree features anew).
     """
     cost = _cost(cost)
@@ -208,7 +208,7 @@ def edit_path(
     rank, reasons = ranks(order, ops, ends, *_PAIR, derived(base_seed(seed), "order"))
     if reasons[0] is not None:
         warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
-    return EditPath(ends, matches, ops, rank, order if reasons[0] is None else "random", classes, finish)
+    return EditPath(ends, matches, ops, rank, order if reasons[0] is None else "random", num_classes, finish)
 
 
 def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:

@@ -75,7 +75,7 @@ class RunConfig(BaseModel):
     form: dict[str, Any] = {}
     epochs: int = Field(100, ge=1)
     batch: int | None = Field(None, ge=1)
-    learning_rate: float = Field(1e-3, gt=0)
+    lr: float = Field(1e-3, gt=0)
     weight_decay: float = Field(0.0, ge=0)
     decay: float = Field(0.5, gt=0)
     decay_every: int = Field(0, ge=0)
@@ -130,7 +130,7 @@ class RunConfig(BaseModel):
 
     def training(self, batch: int) -> Training:
         """The part that the loop takes; ``batch`` where the config leaves it open."""
-        names = ("epochs", "learning_rate", "weight_decay", "decay", "decay_every", "patience", "seed")
+        names = ("epochs", "lr", "weight_decay", "decay", "decay_every", "patience", "seed")
         return Training(batch=self.batch or batch, **{n: getattr(self, n) for n in names})
 
     def save(self, path: Path) -> None:

@@ -38,7 +38,7 @@ class Training:
 
     epochs: int = 100
     batch: int = 128
-    learning_rate: float = 1e-3
+    lr: float = 1e-3
     weight_decay: float = 0.0
     decay: float = 0.5
     decay_every: int = 0
@@ -46,7 +46,7 @@ class Training:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch", "learning_rate", "decay"):
+        for name in ("epochs", "batch", "lr", "decay"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
 
@@ -123,7 +123,7 @@ def train(
     graphs = with_features(dataset.graphs, split.train)
     assert graphs.y is not None
     method = method or Vanilla(options.seed)
-    method.set_label_type(dataset.task, dataset.classes)
+    method.set_label_type(dataset.task, dataset.num_classes)
     parts = {name: graphs.select(getattr(split, name)) for name in ("train", "validation", "test")}
     for name, part in parts.items():
         if len(part) == 0:
@@ -135,7 +135,7 @@ def train(
         sample = pack(method.eval_batch(parts["train"]), check=False)
         model = backbone_for(sample, dataset.outputs, backbone, options.seed)
     model = method.wrap_model(model).to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=options.learning_rate, weight_decay=options.weight_decay)
+    optimizer = torch.optim.Adam(model.parameters(), lr=options.lr, weight_decay=options.weight_decay)
     content = digest(
         graphs.ptr, graphs.edge_index, graphs.x, graphs.edge_attr, graphs.y, split.train, split.validation, split.test
     )
@@ -159,9 +159,7 @@ def train(
             start = time.perf_counter()
             torch.manual_seed(derived(options.seed, "dropout", epoch).initial_seed())
             if options.decay_every:
-                optimizer.param_groups[0]["lr"] = options.learning_rate * options.decay ** (
-                    epoch // options.decay_every
-                )
+                optimizer.param_groups[0]["lr"] = options.lr * options.decay ** (epoch // options.decay_every)
             method.begin_epoch(model, epoch)
             mean, made, making = _epoch(model, optimizer, batches, steps.per_epoch, method, device)
             scores = {

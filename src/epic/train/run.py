@@ -75,7 +75,7 @@ def setup(
         settings["cost"], learned = cost_of(config.cost, training, held, config.seed, costs, device, progress)
     start = time.perf_counter()
     method = kind(**settings)
-    method.set_label_type(dataset.task, dataset.classes)
+    method.set_label_type(dataset.task, dataset.num_classes)
     options: dict[str, Any] = {}
     if kind.learns:
         options = {"progress": progress, **({} if config.fit_epochs is None else {"epochs": config.fit_epochs})}

@@ -134,7 +134,7 @@ def _label(path: EditPath, names: Names) -> dict[str, Any] | None:
         rows = [[1 - row[0], row[0]] for row in rows]
     else:
         kind = "tasks" if binary else "values"
-        called = [names.classes[c] if c < len(names.classes) else f"y{c}" for c in range(width)]
+        called = [names.class_names[c] if c < len(names.class_names) else f"y{c}" for c in range(width)]
     ends = [[None if math.isnan(v) else _short(v) for v in row] for row in rows]
     return {"kind": kind, "names": called, "source": ends[0], "target": ends[1]}
 

@@ -49,7 +49,7 @@ def exhibits(dataset: Dataset, cost: Cost, pairs: int = 12, order: str = "random
         # More are drawn than taken: partners then come from a larger pool, and few graphs appear twice.
         drawn = draw_pairs(dataset.y, len(dataset), 40 * count, kind, derived(origin, "gallery", kind))
         for i, j in zip(*(d[:count].tolist() for d in drawn), strict=True):
-            path = edit_path(dataset.graphs.graph(i), dataset.graphs.graph(j), cost, order, origin, dataset.classes)
+            path = edit_path(dataset.graphs.graph(i), dataset.graphs.graph(j), cost, order, origin, dataset.num_classes)
             made.append(Exhibit(path, i, j, kind))
     if not made:
         raise InputError(f"{dataset.name} has {len(dataset)} graphs, and no two to make a path between")

@@ -20,11 +20,11 @@ class Names:
     """
 
     nodes: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
+    class_names: tuple[str, ...] = ()
     chemistry: Chemistry | None = None
 
     def class_name(self, number: int) -> str:
-        return self.classes[number] if number < len(self.classes) else f"class {number}"
+        return self.class_names[number] if number < len(self.class_names) else f"class {number}"
 
 
 CLASSES = {"Mutagenicity": ("mutagen", "nonmutagen")}
