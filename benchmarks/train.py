@@ -61,7 +61,7 @@ def main() -> None:
     split = split_of(dataset.y, None, 0)
     graphs = dataset.graphs.select(split.train)
     cost = LearnedCost().fit(graphs, validation=0, epochs=5, seed=0, progress=False)
-    recipe = Training(batch=128, epochs=10_000)
+    recipe = Training(batch_size=128, epochs=10_000)
 
     def ours(method, workers: int = 0):
         model = backbone_for(graphs, 2)

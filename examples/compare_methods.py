@@ -48,8 +48,8 @@ def main() -> None:
                 settings = {} if name == "vanilla" else {"degree_features": True}
                 method = method_class(name)(seed=seed, **settings)
                 method.fit(training, **({"epochs": 10, "progress": False} if name == "epic" else {}))
-                model = backbone_for(training, dataset.outputs, seed=seed, width=32, layers=3)
-                how = Training(epochs=args.epochs, batch=32, lr=5e-3, seed=seed)
+                model = backbone_for(training, dataset.outputs, seed=seed, hidden_channels=32, num_layers=3)
+                how = Training(epochs=args.epochs, batch_size=32, lr=5e-3, seed=seed)
                 result = train(dataset, split, method, model, how, progress=False)
                 scores[name][number, seed] = result.test  # at the epoch with the best validation score
         print(f"split {number}: " + ", ".join(f"{n} {scores[n][number].mean():.1%}" for n in methods))

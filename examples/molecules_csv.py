@@ -56,9 +56,9 @@ def main() -> None:
     print(f"\nfrom aspirin to paracetamol: {way}\n")
 
     results = {}
-    how = Training(epochs=args.epochs, batch=16, lr=3e-3, seed=0)
+    how = Training(epochs=args.epochs, batch_size=16, lr=3e-3, seed=0)
     for name, method in (("vanilla", None), ("epic", augment)):
-        model = backbone_for(training, dataset.outputs, seed=0, width=32, layers=3, hidden=64)
+        model = backbone_for(training, dataset.outputs, seed=0, hidden_channels=32, num_layers=3, hidden=64)
         result = train(dataset, split, method, model, how, progress=False)
         results[name] = {"validation": result.validation, "test": result.test, "best_epoch": result.best_epoch}
         print(f"{name:<8} test ROC-AUC {result.test:.3f} (epoch {result.best_epoch}, best on validation)")

@@ -88,8 +88,8 @@ def main() -> None:
     ahead = list(method.generate(training, count=100, seed=0))
     hidden = sum(int((g.x.sum(1) == 0).sum()) for g in ahead) / sum(g.num_nodes for g in ahead)
     print(f"{len(ahead)} graphs made ahead, {hidden:.0%} of their nodes hidden")
-    model = backbone_for(training, dataset.outputs, seed=0, width=32, layers=3)
-    result = train(dataset, split, method, model, Training(args.epochs, batch=32, lr=5e-3), progress=False)
+    model = backbone_for(training, dataset.outputs, seed=0, hidden_channels=32, num_layers=3)
+    result = train(dataset, split, method, model, Training(args.epochs, batch_size=32, lr=5e-3), progress=False)
     print(f"trained for {result.epochs} epochs: test accuracy {result.test:.1%} on {len(split.test)} graphs")
 
     record = {"checks": checks, "hidden": hidden, "test": result.test, "settings": method.settings()}

@@ -38,7 +38,7 @@ def test_damaged_missing_and_foreign_files_say_so(tmp_path):
 
 def test_every_cost_comes_back(tmp_path):
     graphs = lollipop(24, seed=0)
-    learned = LearnedCost(width=8).fit(graphs, epochs=2, progress=False)
+    learned = LearnedCost(hidden_channels=8).fit(graphs, epochs=2, progress=False)
     for cost in (UnitCost(), FeatureCost(0.7), learned):
         cost.save(tmp_path / "c")
         again = Cost.load(tmp_path / "c")

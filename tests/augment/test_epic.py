@@ -217,7 +217,7 @@ def test_same_seed_same_batch_new_ones_each_time():
 @pytest.mark.parametrize("learned", [False, True])
 def test_results_do_not_depend_on_the_number_of_workers(learned):
     data = graphs(24)
-    cost = LearnedCost(width=8).fit(data, epochs=1, progress=False) if learned else UnitCost()
+    cost = LearnedCost(hidden_channels=8).fit(data, epochs=1, progress=False) if learned else UnitCost()
     seen = []
     for workers in (0, 1, 2):
         augment = EPIC(cost, num_classes=3, seed=7)
@@ -259,7 +259,7 @@ def test_fit_again_learns_again():
     assert torch.equal(augment.cost.distances(second, progress=False), fresh.cost.distances(second, progress=False))
     other = EPIC(seed=1).fit(second, epochs=1, progress=False)
     assert not torch.equal(other.cost.distances(second, progress=False), fresh.cost.distances(second, progress=False))
-    ready = LearnedCost(width=8).fit(first, epochs=1, progress=False)
+    ready = LearnedCost(hidden_channels=8).fit(first, epochs=1, progress=False)
     assert EPIC(ready).fit(first).cost is ready
 
 
@@ -342,7 +342,9 @@ def test_the_last_node_is_never_lost():
 
 def test_save_and_load_go_on_alike(tmp_path):
     data = [_count(g) for g in graphs(20, x=None, edge_width=None)]
-    augment = EPIC(LearnedCost(width=8), ratio=0.25, order="bfs", pairs="different", seed=9, degree_features=True)
+    augment = EPIC(
+        LearnedCost(hidden_channels=8), ratio=0.25, order="bfs", pairs="different", seed=9, degree_features=True
+    )
     augment.fit(data, epochs=1, progress=False)
     augment.save(tmp_path / "epic.safetensors")
     again = EPIC.load(tmp_path / "epic.safetensors")

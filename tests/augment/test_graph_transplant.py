@@ -47,7 +47,7 @@ class Watched(nn.Module):
 
 def in_training(method, found, outputs=3, seed=0):
     """The batch that a model is trained on in one step."""
-    model = Watched(backbone_for(pack(found), outputs, width=8, layers=2, dropout=0.0))
+    model = Watched(backbone_for(pack(found), outputs, hidden_channels=8, num_layers=2, dropout=0.0))
     method.loss(model, method(Batch.from_data_list(found), seed=seed)).backward()
     return model.seen
 
@@ -130,7 +130,7 @@ def test_a_source_part_grows_hop_by_hop():
 
 def test_saliency_against_finite_differences():
     found = graphs(3)
-    model = backbone_for(pack(found), 3, width=4, layers=2).double().eval()
+    model = backbone_for(pack(found), 3, hidden_channels=4, num_layers=2).double().eval()
     method = GraphTransplant(num_classes=3)
     batch = method(Batch.from_data_list(found), seed=0)
     batch.y = batch.y.double()

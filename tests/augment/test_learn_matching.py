@@ -39,7 +39,7 @@ def test_triplets_to_choose_the_epoch_by_are_not_learned_from():
 
 def test_it_learns_to_put_graphs_in_order():
     graphs = sparse_and_dense()
-    network, history = train_matching(graphs, 16, 2, 0, Matching(epochs=20, batch=8, progress=False))
+    network, history = train_matching(graphs, 16, 2, 0, Matching(epochs=20, batch_size=8, progress=False))
     assert history[0]["loss"] > 0.3
     assert max(e["ordered"] for e in history) > 0.95  # by chance: 0.5
     unseen = sparse_and_dense(40, seed=1)

@@ -29,7 +29,7 @@ def test_epic_keeps_features_and_edge_attributes(name):
     dataset = load(name, download=False)
     split = split_of(dataset.y, dataset.split)
     train = with_features(dataset.graphs, split.train).select(split.train[:: max(1, len(split.train) // 200)])
-    cost = LearnedCost(width=8, layers=1).fit(train, validation=0, epochs=1, seed=0, progress=False)
+    cost = LearnedCost(hidden_channels=8, num_layers=1).fit(train, validation=0, epochs=1, seed=0, progress=False)
     degrees = True if dataset.graphs.x is None else None
     augment = EPIC(cost, ratio=1.0, seed=0, degree_features=degrees).fit(train)
     out = augment(train.select(torch.arange(64)))

@@ -50,7 +50,7 @@ def tensors(batch):
 def _first_step(method, originals, fit_options):
     """Fit, and compute a loss: where a method has to refuse at the latest."""
     method.fit(originals, **fit_options)
-    model = method.wrap_model(backbone_for(pack(originals), 3, width=8, layers=2))
+    model = method.wrap_model(backbone_for(pack(originals), 3, hidden_channels=8, num_layers=2))
     method.loss(model, Batch.from_data_list(originals))
 
 
@@ -184,7 +184,7 @@ class AugmentationTester:
     def test_its_loss_trains_a_model(self, originals):
         method = self.fitted(originals)
         sample = pack(method.eval_batch(Batch.from_data_list(originals)))
-        model = method.wrap_model(backbone_for(sample, 3, width=8, layers=2))
+        model = method.wrap_model(backbone_for(sample, 3, hidden_channels=8, num_layers=2))
         optimizer = torch.optim.Adam(model.parameters())
         for epoch in range(2):
             method.begin_epoch(model, epoch)

@@ -27,7 +27,7 @@ def three(count, seed):
 
 @pytest.fixture(scope="module")
 def learned():
-    return LearnedCost(width=8, layers=2).fit(three(45, 0), epochs=3, progress=False)
+    return LearnedCost(hidden_channels=8, num_layers=2).fit(three(45, 0), epochs=3, progress=False)
 
 
 @pytest.fixture(params=["unit", "feature", "learned"])
@@ -131,7 +131,7 @@ def test_a_stratified_tenth_is_set_aside_and_serves_again(monkeypatch):
 
 def test_cost_is_learned_where_none_is_given_and_the_given_one_stays_as_it_is():
     train, test = lollipop(80, seed=0), lollipop(40, seed=1)
-    blank = LearnedCost(width=8, layers=2)
+    blank = LearnedCost(hidden_channels=8, num_layers=2)
     model = EditNeighbors(cost=blank, seed=3, progress=False).fit(train, epochs=4)
     assert not blank.fitted
     assert model.cost is blank
@@ -141,16 +141,16 @@ def test_cost_is_learned_where_none_is_given_and_the_given_one_stays_as_it_is():
     assert np.array_equal(again.predict_proba(test), model.predict_proba(test))
     plain = EditNeighbors(k=1, progress=False).fit(train, epochs=1)
     assert isinstance(plain.cost_, LearnedCost)
-    assert plain.cost_.width == LearnedCost().width
+    assert plain.cost_.hidden_channels == LearnedCost().hidden_channels
     assert EditNeighbors(k=1, cost=model.cost_).fit(train).cost_ is model.cost_
 
 
 def test_learning_is_watched_by_the_validation_graphs():
     train, held = lollipop(60, seed=0), lollipop(30, seed=1)
-    model = EditNeighbors(k=1, cost=LearnedCost(width=8, layers=2), progress=False).fit(
+    model = EditNeighbors(k=1, cost=LearnedCost(hidden_channels=8, num_layers=2), progress=False).fit(
         train, validation=held, epochs=2
     )
-    direct = LearnedCost(width=8, layers=2).fit(train, validation=held, epochs=2, seed=0, progress=False)
+    direct = LearnedCost(hidden_channels=8, num_layers=2).fit(train, validation=held, epochs=2, seed=0, progress=False)
     assert [e.validation for e in model.cost_.history] == [e.validation for e in direct.history]
 
 

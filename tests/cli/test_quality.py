@@ -14,7 +14,7 @@ def small(tmp_path, monkeypatch):
     monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
     graphs = pack(lollipop(60, seed=0))
     write_graphs(tmp_path / "small.safetensors", graphs)
-    LearnedCost(width=8).fit(graphs, epochs=1, progress=False).save(tmp_path / "cost.safetensors")
+    LearnedCost(hidden_channels=8).fit(graphs, epochs=1, progress=False).save(tmp_path / "cost.safetensors")
     return tmp_path / "small.safetensors"
 
 

@@ -53,7 +53,7 @@ def test_error_leaves_out_originals_that_differ_by_rounding_only():
     order = torch.randperm(first.num_nodes, generator=torch.Generator().manual_seed(0))
     turned = Data(edge_index=order.argsort()[first.edge_index], num_nodes=first.num_nodes, head=first.head[order])
     turned.y = first.y
-    cost = LearnedCost(width=8).fit([first, *others], epochs=1, progress=False)
+    cost = LearnedCost(hidden_channels=8).fit([first, *others], epochs=1, progress=False)
     ends = pack([first, turned, next(g for g in others if g.num_nodes != first.num_nodes)])
     share = torch.tensor([[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])
     assert interpolation_error(Sample(ends, pack([others[0], others[1]]), share, 0.0), cost).numel() == 1
@@ -88,7 +88,7 @@ def test_epic_at_unit_cost_has_no_error_in_the_unit_distance(kind):
 
 def test_epic_at_learned_cost_has_an_error_since_embeddings_see_their_surroundings():
     data = pack(lollipop(60, seed=0))
-    cost = LearnedCost(width=8).fit(data, epochs=2, progress=False)
+    cost = LearnedCost(hidden_channels=8).fit(data, epochs=2, progress=False)
     found = quality(EPIC(cost, seed=0).fit(data), data, {"learned": cost}, 60)
     assert 0.001 < found.interpolation["learned"] < 3
 

@@ -22,7 +22,7 @@ def mixed(count=14, seed=0, **kind):
 
 @pytest.fixture(scope="module")
 def learned():
-    return LearnedCost(width=8, layers=2).fit(mixed(30), epochs=2, progress=False)
+    return LearnedCost(hidden_channels=8, num_layers=2).fit(mixed(30), epochs=2, progress=False)
 
 
 @pytest.fixture(params=["unit", "feature", "learned"])

@@ -29,8 +29,8 @@ def labelled(count=24, seed=0, **kind):
 @pytest.mark.parametrize("assignment", ["sinkhorn", "hungarian"])
 def test_learns_on_every_kind_of_graph(backbone, x, edge_width, assignment):
     graphs = labelled(x=x, edge_width=edge_width)
-    cost = LearnedCost(backbone, width=8, layers=2).fit(
-        graphs, epochs=12, batch=8, lr=1e-2, assignment=assignment, progress=False
+    cost = LearnedCost(backbone=backbone, hidden_channels=8, num_layers=2).fit(
+        graphs, epochs=12, batch_size=8, lr=1e-2, assignment=assignment, progress=False
     )
     losses = [e.loss for e in cost.history]
     assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
@@ -41,7 +41,7 @@ def test_learns_on_every_kind_of_graph(backbone, x, edge_width, assignment):
 
 def test_edge_attributes_matter_where_present():
     graphs = labelled(x="float", edge_width=2)
-    cost = LearnedCost(width=8).fit(graphs, epochs=1, progress=False)
+    cost = LearnedCost(hidden_channels=8).fit(graphs, epochs=1, progress=False)
     changed = graphs[1].clone()
     changed.edge_attr = changed.edge_attr + 5
     assert cost.distance(graphs[1], changed) > 1e-3
@@ -50,7 +50,7 @@ def test_edge_attributes_matter_where_present():
 @pytest.mark.parametrize("backbone", ["gin", "gcn"])
 def test_costs_do_not_depend_on_the_rest_of_the_batch(backbone):
     graphs = labelled()
-    cost = LearnedCost(backbone, width=8).fit(graphs, epochs=2, progress=False)
+    cost = LearnedCost(backbone=backbone, hidden_channels=8).fit(graphs, epochs=2, progress=False)
     together = cost.nodes(pack(graphs))
     alone = [cost.nodes(pack([g])) for g in graphs]
     assert torch.allclose(together.embedding, torch.cat([a.embedding for a in alone]), atol=1e-5)
@@ -60,7 +60,7 @@ def test_costs_do_not_depend_on_the_rest_of_the_batch(backbone):
 
 def test_unseen_categories_share_one_vector():
     graphs = labelled(x="int", edge_width=None)
-    cost = LearnedCost(width=8).fit(graphs, epochs=1, progress=False)
+    cost = LearnedCost(hidden_channels=8).fit(graphs, epochs=1, progress=False)
     g = graphs[0].clone()
     a, b = g.clone(), g.clone()
     a.x, b.x = g.x + 100, g.x + 200
@@ -70,9 +70,9 @@ def test_unseen_categories_share_one_vector():
 def test_same_seed_same_costs_and_global_state_untouched():
     graphs = labelled()
     before = torch.get_rng_state()
-    one = LearnedCost(width=8).fit(graphs, epochs=2, seed=3, progress=False)
-    two = LearnedCost(width=8).fit(graphs, epochs=2, seed=3, progress=False)
-    other = LearnedCost(width=8).fit(graphs, epochs=2, seed=4, progress=False)
+    one = LearnedCost(hidden_channels=8).fit(graphs, epochs=2, seed=3, progress=False)
+    two = LearnedCost(hidden_channels=8).fit(graphs, epochs=2, seed=3, progress=False)
+    other = LearnedCost(hidden_channels=8).fit(graphs, epochs=2, seed=4, progress=False)
     assert torch.equal(before, torch.get_rng_state())
     assert one.history == two.history != other.history
     assert torch.equal(one.distances(graphs, progress=False), two.distances(graphs, progress=False))
@@ -80,7 +80,7 @@ def test_same_seed_same_costs_and_global_state_untouched():
 
 def test_best_epoch_is_kept_and_patience_ends_it():
     graphs = labelled(40)
-    cost = LearnedCost(width=8).fit(
+    cost = LearnedCost(hidden_channels=8).fit(
         graphs, epochs=60, patience=3, lr=0.3, validation=labelled(20, seed=5), progress=False
     )
     losses = [e.validation for e in cost.history]
@@ -103,7 +103,7 @@ if sys.argv[2] == "slow":
         return result
     learning._epoch = slow
 folder = sys.argv[1]
-cost = LearnedCost(width=8).fit(labelled(), epochs=8, checkpoint=folder + "/run.ckpt", progress=False)
+cost = LearnedCost(hidden_channels=8).fit(labelled(), epochs=8, checkpoint=folder + "/run.ckpt", progress=False)
 cost.save(folder + "/cost.safetensors")
 """
 
@@ -121,7 +121,7 @@ def test_kill_9_and_resume_gives_the_same_costs(tmp_path):
     subprocess.run([*command, "fast"], check=True)
     assert not (tmp_path / "run.ckpt").exists()
     resumed = LearnedCost.load(tmp_path / "cost.safetensors")
-    straight = LearnedCost(width=8).fit(labelled(), epochs=8, progress=False)
+    straight = LearnedCost(hidden_channels=8).fit(labelled(), epochs=8, progress=False)
     assert resumed.history == straight.history
     for a, b in zip(resumed.network.state_dict().values(), straight.network.state_dict().values(), strict=True):
         assert torch.equal(a, b)
@@ -130,12 +130,12 @@ def test_kill_9_and_resume_gives_the_same_costs(tmp_path):
 def test_a_checkpoint_of_something_else_is_not_continued(tmp_path, monkeypatch):
     path = tmp_path / "run.ckpt"
     monkeypatch.setattr("pathlib.Path.unlink", lambda self, missing_ok=False: None)  # keep it at the end
-    LearnedCost(width=8).fit(labelled(), epochs=2, checkpoint=path, progress=False)
+    LearnedCost(hidden_channels=8).fit(labelled(), epochs=2, checkpoint=path, progress=False)
     with pytest.raises(InputError, match="belongs to other graphs or settings"):
-        LearnedCost(width=8).fit(labelled(seed=1), epochs=2, checkpoint=path, progress=False)
+        LearnedCost(hidden_channels=8).fit(labelled(seed=1), epochs=2, checkpoint=path, progress=False)
     path.write_bytes(b"nonsense")
     with pytest.raises(InputError, match="damaged"):
-        LearnedCost(width=8).fit(labelled(), epochs=2, checkpoint=path, progress=False)
+        LearnedCost(hidden_channels=8).fit(labelled(), epochs=2, checkpoint=path, progress=False)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_checkpoint_of_something_else_is_not_continued(tmp_path, monkeypatch):
     ],
 )
 def test_bad_input_is_refused(graphs, options, message):
-    cost = LearnedCost(width=8)
+    cost = LearnedCost(hidden_channels=8)
     with pytest.raises(InputError, match=message):
         cost.fit(graphs(), progress=False, **options)
     assert not cost.fitted
@@ -160,7 +160,7 @@ def test_used_before_it_is_learned_or_on_other_features():
     graphs = labelled()
     with pytest.raises(InputError, match="call fit"):
         LearnedCost().distance(graphs[0], graphs[1])
-    cost = LearnedCost(width=8).fit(graphs, epochs=1, progress=False)
+    cost = LearnedCost(hidden_channels=8).fit(graphs, epochs=1, progress=False)
     other = labelled(2, x="int")
     with pytest.raises(InputError, match="2 integer columns, but the network was made for 3 float columns"):
         cost.distance(*other)
@@ -175,10 +175,10 @@ def test_other_kinds_of_labels_learn_too():
     graphs = labelled(30)
     for row, g in enumerate(graphs):
         g.y = torch.tensor([[float(row % 2), float("nan") if row % 3 else 1.0 - row % 2]])
-    LearnedCost(width=8).fit(graphs, epochs=1, progress=False)
+    LearnedCost(hidden_channels=8).fit(graphs, epochs=1, progress=False)
     for g in graphs:
         g.y = torch.tensor([g.edge_index.shape[1] / g.num_nodes])
-    cost = LearnedCost(width=8).fit(graphs, epochs=12, batch=8, lr=1e-2, progress=False)
+    cost = LearnedCost(hidden_channels=8).fit(graphs, epochs=12, batch_size=8, lr=1e-2, progress=False)
     assert cost.history[-1].loss < 0.95 * cost.history[0].loss
 
 
@@ -214,7 +214,8 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 def test_seeds_may_be_generators_and_precision_survives_saving(tmp_path):
     graphs = labelled()
     one, two = (
-        LearnedCost(width=8).fit(graphs, epochs=1, seed=torch.Generator().manual_seed(4), progress=False) for _ in "ab"
+        LearnedCost(hidden_channels=8).fit(graphs, epochs=1, seed=torch.Generator().manual_seed(4), progress=False)
+        for _ in "ab"
     )
     assert one.history == two.history
     one.network.double()
@@ -225,7 +226,7 @@ def test_seeds_may_be_generators_and_precision_survives_saving(tmp_path):
 
 def test_a_failed_fit_leaves_the_old_costs():
     graphs = labelled()
-    cost = LearnedCost(width=8).fit(graphs, epochs=1, progress=False)
+    cost = LearnedCost(hidden_channels=8).fit(graphs, epochs=1, progress=False)
     before = cost.distance(graphs[0], graphs[1])
     with pytest.raises(InputError, match="1 class"):
         cost.fit(graphs[::2], progress=False)
@@ -235,5 +236,5 @@ def test_a_failed_fit_leaves_the_old_costs():
 def test_validation_graphs_of_one_class_are_not_used_and_that_is_said():
     graphs = labelled()
     with pytest.warns(UserWarning, match="the validation graphs are not used"):
-        cost = LearnedCost(width=8).fit(graphs, validation=graphs[::2], epochs=1, progress=False)
+        cost = LearnedCost(hidden_channels=8).fit(graphs, validation=graphs[::2], epochs=1, progress=False)
     assert cost.history[0].validation is None

@@ -17,7 +17,7 @@ def some(**kind):
 @pytest.mark.parametrize("kind", [{}, {"x": "int", "edge_width": None}, {"x": "onehot", "edge_width": 1}])
 def test_forward_is_head_of_embed_and_graphs_do_not_leak(conv, kind):
     graphs = some(**kind)
-    model = backbone_for(graphs, 3, conv, width=16).eval()
+    model = backbone_for(graphs, 3, conv, hidden_channels=16).eval()
     batch = graphs.to_batch()
     out = model(batch)
     assert out.shape == (4, 3)
@@ -29,8 +29,8 @@ def test_forward_is_head_of_embed_and_graphs_do_not_leak(conv, kind):
 
 def test_forms():
     floats, ints = backbone_for(some(), 2), backbone_for(some(x="int"), 2)
-    assert (floats.form.width, floats.form.layers, floats.form.pool) == (64, 5, "sum")
-    assert (ints.form.width, ints.form.layers, ints.form.pool) == (300, 5, "mean")
+    assert (floats.config.hidden_channels, floats.config.num_layers, floats.config.pool) == (64, 5, "sum")
+    assert (ints.config.hidden_channels, ints.config.num_layers, ints.config.pool) == (300, 5, "mean")
     molecules = some()
     molecules.node["x"] = torch.zeros(16, 9, dtype=torch.long)
     molecules.node["x"][0, 0] = 5
@@ -58,7 +58,7 @@ def test_seeds_and_bad_options():
     assert not torch.equal(one.head[0].weight, three.head[0].weight)
     with pytest.raises(InputError, match="unknown backbone 'gat'"):
         backbone_for(graphs, 2, "gat")
-    with pytest.raises(InputError, match="did you mean 'width'"):
-        backbone_for(graphs, 2, widht=3)
+    with pytest.raises(InputError, match="did you mean 'hidden_channels'"):
+        backbone_for(graphs, 2, hidden_chanels=3)
     with pytest.raises(InputError, match="no x"):
         backbone_for(some(x=None), 2)

@@ -109,8 +109,10 @@ def test_a_cost_learned_before_gives_the_same_record(lollipops):
 def test_options_of_the_network(lollipops):
     split = split_of(lollipops.y, None, 0)
     parts = [lollipops.graphs.select(part) for part in (split.train, split.validation)]
-    cost = LearnedCost(width=5).fit(parts[0], validation=parts[1], assignment="hungarian", progress=False, **SMALL)
-    record = distance_run("lollipops", "hungarian", data=lollipops, learning=SMALL, network={"width": 5})
+    cost = LearnedCost(hidden_channels=5).fit(
+        parts[0], validation=parts[1], assignment="hungarian", progress=False, **SMALL
+    )
+    record = distance_run("lollipops", "hungarian", data=lollipops, learning=SMALL, network={"hidden_channels": 5})
     assert timeless(record) == timeless(distance_run("lollipops", "hungarian", data=lollipops, ready=cost))
     assert timeless(record) != timeless(distance_run("lollipops", "hungarian", data=lollipops, learning=SMALL))
 

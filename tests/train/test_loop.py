@@ -38,7 +38,11 @@ def plain_history(result):
 def test_lollipops_are_learned(backbone):
     dataset = lollipops(200)
     result = train(
-        dataset, stratified_split(dataset.y), options=Training(epochs=25, batch=32), backbone=backbone, progress=False
+        dataset,
+        stratified_split(dataset.y),
+        options=Training(epochs=25, batch_size=32),
+        backbone=backbone,
+        progress=False,
     )
     assert result.test > 0.9
     assert (
@@ -54,14 +58,14 @@ def test_same_seed_same_numbers_whatever_the_workers():
     split = stratified_split(dataset.y)
     before = torch.get_rng_state()
     runs = [
-        train(dataset, split, epic(dataset), options=Training(epochs=3, batch=16), workers=w, progress=False)
+        train(dataset, split, epic(dataset), options=Training(epochs=3, batch_size=16), workers=w, progress=False)
         for w in (0, 0, 2)
     ]
     assert torch.equal(before, torch.get_rng_state())
     assert runs[0].made == sum(line["made"] for line in runs[0].history) == 3 * len(split.train) // 2
     assert 0 < runs[0].making_seconds < runs[0].seconds
     assert plain_history(runs[0]) == plain_history(runs[1]) == plain_history(runs[2])
-    other = train(dataset, split, epic(dataset), options=Training(epochs=3, batch=16, seed=1), progress=False)
+    other = train(dataset, split, epic(dataset), options=Training(epochs=3, batch_size=16, seed=1), progress=False)
     assert plain_history(runs[0]) != plain_history(other)
 
 
@@ -90,8 +94,8 @@ if sys.argv[2] == "slow":
     loop._epoch = slow
 d = lollipops(60)
 folder = sys.argv[1]
-result = train(d, stratified_split(d.y), epic(d), options=Training(epochs=6, batch=16), checkpoint=folder + "/c.ckpt",
-               history=folder + "/history.jsonl", progress=False)
+result = train(d, stratified_split(d.y), epic(d), options=Training(epochs=6, batch_size=16),
+               checkpoint=folder + "/c.ckpt", history=folder + "/history.jsonl", progress=False)
 print(json.dumps([plain_history(result), result.test, result.best_epoch]))
 """
 
@@ -109,7 +113,7 @@ def test_kill_9_and_resume_gives_the_same_numbers(tmp_path):
     resumed = json.loads(again.stdout)
     dataset = lollipops(60)
     straight = train(
-        dataset, stratified_split(dataset.y), epic(dataset), options=Training(epochs=6, batch=16), progress=False
+        dataset, stratified_split(dataset.y), epic(dataset), options=Training(epochs=6, batch_size=16), progress=False
     )
     assert resumed == [plain_history(straight), straight.test, straight.best_epoch]
     assert not (tmp_path / "c.ckpt").exists()

@@ -80,9 +80,9 @@ class GREA(Augmentation):
         need_parts(model, ("nodes", "pool", "head"), "GREA")
         if self._columns is None:
             raise InputError("GREA has not seen the features that its separator reads: call fit(train) first")
-        form = getattr(model, "form", None)
-        conv = getattr(form, "conv", BACKBONES[0])
-        width = getattr(form, "width", 64)
+        shape = getattr(model, "config", None)
+        conv = getattr(shape, "conv", BACKBONES[0])
+        width = getattr(shape, "hidden_channels", 64)
         with torch.random.fork_rng(devices=[]):
             torch.default_generator.manual_seed(derived(self._seed, "separator").initial_seed())
             return Rationale(model, Separator(*self._columns, conv, width, self.separator_layers))

@@ -32,7 +32,7 @@ class Matching:
 
     epochs: int = 20
     triplets: int = 1000
-    batch: int = 32
+    batch_size: int = 32
     lr: float = 1e-3
     margin: float = 1.0
     held: float = 0.1
@@ -40,7 +40,7 @@ class Matching:
     progress: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "triplets", "batch", "lr", "margin", "patience"):
+        for name in ("epochs", "triplets", "batch_size", "lr", "margin", "patience"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
         if not 0 <= self.held < 1:
@@ -48,7 +48,7 @@ class Matching:
 
 
 def train_matching(
-    graphs: PackedGraphs, width: int, layers: int, seed: int, options: Matching
+    graphs: PackedGraphs, hidden_channels: int, num_layers: int, seed: int, options: Matching
 ) -> tuple[MatchingNetwork, list[dict[str, float]]]:
     """A network under which graphs of one class are nearer than those of two, and the history of its training.
 
@@ -63,7 +63,7 @@ def train_matching(
     edges = None if graphs.edge_attr is None else FeatureSchema.of(graphs.edge_attr, "edge_attr")
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        network = MatchingNetwork(nodes, edges, width, layers).to(graphs.ptr.device)
+        network = MatchingNetwork(nodes, edges, hidden_channels, num_layers).to(graphs.ptr.device)
     known, watched = _watched(graphs, options.held, seed)
     assert known.y is not None
     triplets = Triplets(known.y.cpu())
@@ -79,7 +79,7 @@ def train_matching(
             line = {"loss": 0.0, "ordered": 0.0}
             anchors = anchors[: options.triplets]
             network.train()
-            for anchor in anchors.split(options.batch):
+            for anchor in anchors.split(options.batch_size):
                 optimizer.zero_grad()
                 for part in _parts(known, anchor, *triplets.draw(anchor, generator)):
                     gap = _gaps(network, known, *part)

@@ -87,7 +87,7 @@ def _train(runs: int, seed: int) -> None:
     typer.echo(f"  {'seed':<8}{'vanilla':>8}{'epic':>8}")
     scores: list[list[float]] = [[], []]
     for number in range(seed, seed + runs):
-        options = Training(epochs=40, batch=32, seed=number)
+        options = Training(epochs=40, batch_size=32, seed=number)
         method = EPIC(seed=number, degree_features=True).fit(graphs.select(split.train), seed=number, progress=False)
         for column, augment in zip(scores, (None, method), strict=True):
             column.append(100 * train(data, split, augment, options=options).test)

@@ -53,7 +53,7 @@ def fit(
     split = split_of(loaded.y, loaded.split, split_seed)
     train, validation = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
     typer.echo(f"{loaded.name}: {len(train)} graphs to learn from, {len(validation)} to validate on")
-    cost = LearnedCost(backbone).fit(
+    cost = LearnedCost(backbone=backbone).fit(
         train,
         validation=validation,
         checkpoint=out.with_name(out.name + ".ckpt"),

@@ -37,7 +37,7 @@ def train(
     pool: Annotated[str | None, typer.Option(help="sum or mean (default: sum; mean for molecules).")] = None,
     form: Annotated[
         list[str] | None,
-        typer.Option(help="Change of the backbone, as NAME=VALUE: width, layers, dropout, pool, head_layers, ..."),
+        typer.Option(help="Change of the backbone, as NAME=VALUE: hidden_channels, num_layers, dropout, pool, ..."),
     ] = None,
     cost: Annotated[Path | None, typer.Option(help="A cost from `epic fit`; without it, one is learned first.")] = None,
     learn: Annotated[

@@ -34,12 +34,12 @@ class LearnedCost(Cost):
     kind = "learned"
     symmetric = True
 
-    def __init__(self, backbone: str = "gin", width: int = 32, layers: int = 3) -> None:
+    def __init__(self, *, backbone: str = "gin", hidden_channels: int = 32, num_layers: int = 3) -> None:
         choose(backbone, BACKBONES, "backbone")
-        for name, value in (("width", width), ("layers", layers)):
+        for name, value in (("hidden_channels", hidden_channels), ("num_layers", num_layers)):
             if value < 1:
                 raise InputError(f"{name} must be at least 1, got {value}")
-        self.backbone, self.width, self.layers = backbone, width, layers
+        self.backbone, self.hidden_channels, self.num_layers = backbone, hidden_channels, num_layers
         self.history: list[Epoch] = []
         self.learning: Learning | None = None
         self._network: CostNetwork | None = None
@@ -90,7 +90,7 @@ class LearnedCost(Cost):
         with torch.random.fork_rng(devices=[]):
             # Initial weights come from the seed; torch.manual_seed would seed other devices too.
             torch.default_generator.manual_seed(settings.seed)
-            self._network = CostNetwork(nodes, edges, self.backbone, self.width, self.layers)
+            self._network = CostNetwork(nodes, edges, self.backbone, self.hidden_channels, self.num_layers)
         if device is not None:
             self._network.to(device)
         try:
@@ -128,8 +128,8 @@ class LearnedCost(Cost):
         network = self.network
         return {
             "backbone": self.backbone,
-            "width": self.width,
-            "layers": self.layers,
+            "hidden_channels": self.hidden_channels,
+            "num_layers": self.num_layers,
             "nodes": asdict(network.nodes),
             "edges": None if network.edges is None else asdict(network.edges),
         }
@@ -144,14 +144,16 @@ class LearnedCost(Cost):
     @classmethod
     def from_state(cls, tensors: dict[str, Tensor], header: dict[str, Any]) -> LearnedCost:
         config = header["config"]
-        cost = cls(config["backbone"], config["width"], config["layers"])
+        cost = cls(**{n: config[n] for n in ("backbone", "hidden_channels", "num_layers")})
         nodes, edges = (
             None if c is None else FeatureSchema(c["kind"], tuple(c["sizes"]))
             for c in (config["nodes"], config["edges"])
         )
         assert nodes is not None
         precision = tensors["price.0.weight"].dtype
-        cost._network = CostNetwork(nodes, edges, cost.backbone, cost.width, cost.layers).to(precision).eval()
+        cost._network = (
+            CostNetwork(nodes, edges, cost.backbone, cost.hidden_channels, cost.num_layers).to(precision).eval()
+        )
         cost._network.load_state_dict(tensors)
         cost.learning = None if header["learning"] is None else Learning(**header["learning"])
         cost.history = [Epoch(**e) for e in header["history"]]

@@ -41,7 +41,7 @@ class Learning:
 
     assignment: str = "sinkhorn"
     epochs: int = 40
-    batch: int = 64
+    batch_size: int = 64
     lr: float = 1e-3
     decay: float = 0.1
     decay_every: int = 25
@@ -56,7 +56,7 @@ class Learning:
         choose(self.assignment, ASSIGNMENTS, "assignment")
         for name in (
             "epochs",
-            "batch",
+            "batch_size",
             "lr",
             "decay_every",
             "margin",
@@ -155,7 +155,7 @@ def _epoch(
     anchors = triplets.anchors[torch.cat([torch.randperm(graphs, generator=generator) for _ in range(rounds)])]
     cost.network.train()
     total = 0.0
-    for anchor in anchors.split(options.batch):
+    for anchor in anchors.split(options.batch_size):
         if anchor.numel() == 1 and anchors.numel() > 1:
             continue  # BatchNorm has nothing to normalise against in a lone tiny triplet
         positive, negative = triplets.draw(anchor, generator)

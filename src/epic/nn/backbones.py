@@ -24,8 +24,8 @@ class BackboneConfig:
     """Shape of a backbone. ``dropout`` acts in the head, and after each layer too if ``between``."""
 
     conv: str = "gin"
-    width: int = 64
-    layers: int = 5
+    hidden_channels: int = 64
+    num_layers: int = 5
     hidden: int | None = None
     pool: str = "sum"
     head_layers: int = 2
@@ -37,13 +37,13 @@ class BackboneConfig:
         choose(self.pool, POOLS, "pool")
         if not 0 <= self.dropout < 1:
             raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
-        for name in ("width", "layers", "head_layers"):
+        for name in ("hidden_channels", "num_layers", "head_layers"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
 
 
 TU = BackboneConfig()
-OGB = BackboneConfig(width=300, hidden=600, pool="mean", head_layers=1, between=True)
+OGB = BackboneConfig(hidden_channels=300, hidden=600, pool="mean", head_layers=1, between=True)
 
 
 class Backbone(nn.Module):
@@ -55,16 +55,18 @@ class Backbone(nn.Module):
     """
 
     def __init__(
-        self, nodes: FeatureSchema, edges: FeatureSchema | None, outputs: int, form: BackboneConfig = TU
+        self, nodes: FeatureSchema, edges: FeatureSchema | None, outputs: int, config: BackboneConfig = TU
     ) -> None:
         super().__init__()
-        self.form = form
-        self.first = Encoder(nodes, form.width)
-        self.layers = nn.ModuleList(Layer(form.conv, form.width, edges, form.hidden) for _ in range(form.layers))
+        self.config = config
+        self.first = Encoder(nodes, config.hidden_channels)
+        self.layers = nn.ModuleList(
+            Layer(config.conv, config.hidden_channels, edges, config.hidden) for _ in range(config.num_layers)
+        )
         parts: list[nn.Module] = []
-        for _ in range(form.head_layers - 1):
-            parts += [nn.Linear(form.width, form.width), nn.ReLU(), nn.Dropout(form.dropout)]
-        self.head = nn.Sequential(*parts, nn.Linear(form.width, outputs))
+        for _ in range(config.head_layers - 1):
+            parts += [nn.Linear(config.hidden_channels, config.hidden_channels), nn.ReLU(), nn.Dropout(config.dropout)]
+        self.head = nn.Sequential(*parts, nn.Linear(config.hidden_channels, outputs))
         self.uses_edges = edges is not None
 
     def encode(self, batch: Batch) -> Tensor:
@@ -79,20 +81,20 @@ class Backbone(nn.Module):
         weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
         routes = SortedEdges(batch.edge_index, h.shape[0])
-        scale = gcn_scale(routes, weight, h) if self.form.conv == "gcn" else None
+        scale = gcn_scale(routes, weight, h) if self.config.conv == "gcn" else None
         for index, layer in enumerate(self.layers):
             h = layer(h, routes, attr, weight, scale)
-            if not self.form.between or index < len(self.layers) - 1:  # OGB's last layer has no ReLU
+            if not self.config.between or index < len(self.layers) - 1:  # OGB's last layer has no ReLU
                 h = F.relu(h, inplace=True)
-            if self.form.between:
-                h = F.dropout(h, self.form.dropout, self.training)
+            if self.config.between:
+                h = F.dropout(h, self.config.dropout, self.training)
         return h
 
     def pool(self, h: Tensor, batch: Batch) -> Tensor:
         """Node vectors to one vector for each graph."""
         groups = Segments(batch.batch, batch.num_graphs)
         total = segment_sum(h, groups)
-        return total if self.form.pool == "sum" else total / groups.ptr.diff().clamp_min(1)[:, None]
+        return total if self.config.pool == "sum" else total / groups.ptr.diff().clamp_min(1)[:, None]
 
     def embed(self, batch: Batch, h: Tensor | None = None) -> Tensor:
         """One vector for each graph."""
@@ -120,7 +122,7 @@ def backbone_for(graphs: PackedGraphs, outputs: int, conv: str = "gin", seed: in
         edges = FeatureSchema("int", tuple(map(max, edges.sizes, BOND_SIZES)))
     for name in changes:
         choose(name, BackboneConfig.__dataclass_fields__, "option of the backbone")
-    form = replace(OGB if molecules else TU, conv=conv, **changes)
+    config = replace(OGB if molecules else TU, conv=conv, **changes)
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
-        return Backbone(nodes, edges, outputs, form)
+        return Backbone(nodes, edges, outputs, config)

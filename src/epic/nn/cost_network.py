@@ -22,17 +22,19 @@ class CostNetwork(nn.Module):
         nodes: FeatureSchema,
         edges: FeatureSchema | None,
         backbone: str = "gin",
-        width: int = 32,
-        layers: int = 3,
+        hidden_channels: int = 32,
+        num_layers: int = 3,
         floor: float = 0.1,
     ) -> None:
         super().__init__()
         choose(backbone, BACKBONES, "backbone")
         self.nodes, self.backbone, self.floor = nodes, backbone, floor
-        self.encode = Encoder(nodes, width)
+        self.encode = Encoder(nodes, hidden_channels)
         self.edges = edges
-        self.layers = nn.ModuleList(Layer(backbone, width, edges) for _ in range(layers))
-        self.price = nn.Sequential(nn.Linear(width * layers, width), nn.ReLU(), nn.Linear(width, 1))
+        self.layers = nn.ModuleList(Layer(backbone, hidden_channels, edges) for _ in range(num_layers))
+        self.price = nn.Sequential(
+            nn.Linear(hidden_channels * num_layers, hidden_channels), nn.ReLU(), nn.Linear(hidden_channels, 1)
+        )
 
     @property
     def device(self) -> torch.device:
@@ -42,7 +44,7 @@ class CostNetwork(nn.Module):
         return (next(self.parameters()) if quick is None else quick).device
 
     def forward(self, p: PackedGraphs) -> tuple[Tensor, Tensor]:
-        """Embeddings ``[N, layers * width]`` and prices ``[N]``."""
+        """Embeddings ``[N, layers * hidden_channels]`` and prices ``[N]``."""
         if self.nodes.kind == "degree":
             h = self.encode(p.degree()[:, None], "degree")
         elif p.x is None:

@@ -47,14 +47,17 @@ def blocks(ptr: Tensor, area: int = AREA) -> list[Block]:
 class Round(nn.Module):
     """Messages inside each graph, attention across the pair, and an update from both."""
 
-    def __init__(self, width: int, edges: FeatureSchema | None) -> None:
+    def __init__(self, hidden_channels: int, edges: FeatureSchema | None) -> None:
         super().__init__()
-        self.message = nn.Linear(width, width)
-        self.edges = None if edges is None else Encoder(edges, width)
+        self.message = nn.Linear(hidden_channels, hidden_channels)
+        self.edges = None if edges is None else Encoder(edges, hidden_channels)
         self.update = nn.Sequential(
-            nn.Linear(3 * width, width), nn.BatchNorm1d(width), nn.ReLU(inplace=True), nn.Linear(width, width)
+            nn.Linear(3 * hidden_channels, hidden_channels),
+            nn.BatchNorm1d(hidden_channels),
+            nn.ReLU(inplace=True),
+            nn.Linear(hidden_channels, hidden_channels),
         )
-        self.norm = nn.BatchNorm1d(width)
+        self.norm = nn.BatchNorm1d(hidden_channels)
 
     def forward(self, h: Tensor, graphs: PackedGraphs, parts: list[Block], back: Tensor) -> Tensor:
         message = self.message(h).index_select(0, graphs.edge_index[0])
@@ -91,16 +94,20 @@ class MatchingNetwork(nn.Module):
     batch.
     """
 
-    def __init__(self, nodes: FeatureSchema, edges: FeatureSchema | None, width: int = 100, layers: int = 5) -> None:
+    def __init__(
+        self, nodes: FeatureSchema, edges: FeatureSchema | None, hidden_channels: int = 100, num_layers: int = 5
+    ) -> None:
         super().__init__()
         self.nodes = nodes
-        self.first = Encoder(nodes, width)
-        self.rounds = nn.ModuleList(Round(width, edges) for _ in range(layers))
-        self.gate = nn.Linear(width, 2 * width)
-        self.last = nn.Sequential(nn.Linear(width, width), nn.BatchNorm1d(width, affine=False))
+        self.first = Encoder(nodes, hidden_channels)
+        self.rounds = nn.ModuleList(Round(hidden_channels, edges) for _ in range(num_layers))
+        self.gate = nn.Linear(hidden_channels, 2 * hidden_channels)
+        self.last = nn.Sequential(
+            nn.Linear(hidden_channels, hidden_channels), nn.BatchNorm1d(hidden_channels, affine=False)
+        )
 
     def forward(self, graphs: PackedGraphs, parts: list[Block] | None = None) -> Tensor:
-        """Node vectors ``[N, width]``; graph k of the first half meets graph k of the second half."""
+        """Node vectors ``[N, hidden_channels]``; graph k of the first half meets graph k of the second half."""
         parts = blocks(graphs.ptr) if parts is None else parts
         if self.nodes.kind == "degree":
             h = self.first(graphs.degree()[:, None], "degree")

@@ -29,7 +29,7 @@ from epic.nn.backbones import BackboneConfig
 from epic.nn.layers import BACKBONES
 from epic.train.loop import Training
 
-RESULTS_VERSION = 2
+RESULTS_VERSION = 3
 """Raised when results of the same config change on purpose, so that old ones are not taken for new."""
 
 
@@ -60,9 +60,10 @@ class RunConfig(BaseModel):
     """One run is a pure function of this (and of the data).
 
     ``settings`` are arguments of the method's class; ``fit_epochs`` is how long a method that learns does so (None: as
-    it is by default); ``form`` changes the backbone (pool, dropout, width, layers); ``batch`` None is 128, or 32 for
-    molecules; ``noise`` corrupts that share of training and validation labels; ``split`` official is the dataset's own
-    where it has one; ``checksum`` is the one that the dataset must have; ``target`` and ``task`` say how to read a CSV.
+    it is by default); ``form`` changes the backbone (pool, dropout, hidden_channels, num_layers); ``batch`` None is
+    128, or 32 for molecules; ``noise`` corrupts that share of training and validation labels; ``split`` official is
+    the dataset's own where it has one; ``checksum`` is the one that the dataset must have; ``target`` and ``task`` say
+    how to read a CSV.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -131,7 +132,7 @@ class RunConfig(BaseModel):
     def training(self, batch: int) -> Training:
         """The part that the loop takes; ``batch`` where the config leaves it open."""
         names = ("epochs", "lr", "weight_decay", "decay", "decay_every", "patience", "seed")
-        return Training(batch=self.batch or batch, **{n: getattr(self, n) for n in names})
+        return Training(batch_size=self.batch or batch, **{n: getattr(self, n) for n in names})
 
     def save(self, path: Path) -> None:
         """Write as YAML, every value spelled out."""

@@ -37,7 +37,7 @@ class Training:
     """
 
     epochs: int = 100
-    batch: int = 128
+    batch_size: int = 128
     lr: float = 1e-3
     weight_decay: float = 0.0
     decay: float = 0.5
@@ -46,7 +46,7 @@ class Training:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch", "lr", "decay"):
+        for name in ("epochs", "batch_size", "lr", "decay"):
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
 
@@ -79,7 +79,7 @@ class Steps(torch.utils.data.Dataset):
         self.graphs, self.method, self.options = graphs, method, options
         count = len(graphs)
         # A last batch of one graph has nothing for BatchNorm to normalise against: it is left out.
-        self.per_epoch = max(1, count // options.batch + (count % options.batch > 1))
+        self.per_epoch = max(1, count // options.batch_size + (count % options.batch_size > 1))
 
     def __len__(self) -> int:
         return self.per_epoch * self.options.epochs
@@ -87,7 +87,7 @@ class Steps(torch.utils.data.Dataset):
     def __getitem__(self, step: int) -> Batch:
         epoch, place = divmod(step, self.per_epoch)
         order = torch.randperm(len(self.graphs), generator=derived(self.options.seed, "order", epoch))
-        size = self.options.batch
+        size = self.options.batch_size
         picked = self.graphs.select(order[place * size : (place + 1) * size])
         return self.method(picked, seed=derived(self.options.seed, "augment", step))
 

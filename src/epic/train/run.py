@@ -123,7 +123,7 @@ def cost_of(
             return LearnedCost.load(path), float(took.read_text()) if took.exists() else None
         whole = not path.with_suffix(".ckpt").exists()
         start = time.perf_counter()
-        cost = LearnedCost(config.backbone)
+        cost = LearnedCost(backbone=config.backbone)
         cost.fit(
             training,
             validation=held,
@@ -186,7 +186,7 @@ def run(
         "config": config.model_dump(),
         "task": dataset.task,
         "method_settings": settings,
-        "batch": options.batch,
+        "batch_size": options.batch_size,
         "sizes": [int(part.numel()) for part in (split.train, split.validation, split.test)],
         **{k: v for k, v in asdict(result).items() if k != "history"},
         "prepared": ready.prepared,
