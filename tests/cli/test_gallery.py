@@ -1,8 +1,11 @@
 """Pages from the command line."""
 
 import pytest
+import torch
 
-from epic.data import write_graphs
+from epic import UnitCost
+from epic.cli.gallery import exhibits
+from epic.data import Dataset, write_graphs
 from epic.data.lollipop import lollipop
 from epic.graphs.convert import pack
 from tests.cli.test_demo import epic
@@ -30,3 +33,23 @@ def test_gallery_writes_a_page(small, tmp_path):
     assert run.stdout.startswith("Mean distance ")
     page = (tmp_path / "gallery.html").read_text(encoding="utf-8")
     assert [p["kind"] for p in data_of(page)["paths"]] == ["same"] * 3 + ["different"] * 2
+
+
+def test_half_of_the_pairs_share_a_class():
+    small = Dataset("small", pack(lollipop(40, seed=0)), "classes")
+    shown = exhibits(small, UnitCost(), 7, "random", 0)
+    assert [e.kind for e in shown] == ["same"] * 4 + ["different"] * 3
+    for e in shown:
+        assert (int(small.y[e.source]) == int(small.y[e.target])) == (e.kind == "same")
+        assert e.source != e.target
+        assert torch.equal(e.path.source.edge_index, small.graphs.graph(e.source).edge_index)
+    again = exhibits(small, UnitCost(), 7, "random", 0)
+    assert [(e.source, e.target) for e in again] == [(e.source, e.target) for e in shown]
+
+
+def test_pairs_of_real_values_are_random():
+    graphs = lollipop(10, seed=0)
+    for g, value in zip(graphs, torch.linspace(-1, 1, 10), strict=True):
+        g.y = value.reshape(1, 1)
+    shown = exhibits(Dataset("values", pack(graphs), "values"), UnitCost(), 3, "random", 0)
+    assert [e.kind for e in shown] == ["random"] * 3

@@ -11,7 +11,7 @@ from tests.sample_graphs import random_graph
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_graph_is_drawn_with_a_colour_bar(tmp_path, suffix):
     graph, reference = lollipop_graph(4, 3), lollipop(8, seed=0)
-    figure = epic.view.costs(graph, UnitCost(), reference, tmp_path / f"costs.{suffix}")
+    figure = epic.view.costs(graph, UnitCost(), reference=reference, path=tmp_path / f"costs.{suffix}")
     assert (tmp_path / f"costs.{suffix}").stat().st_size > 3000
     picture, bar = figure.axes
     lines, points = picture.collections
@@ -19,7 +19,7 @@ def test_a_graph_is_drawn_with_a_colour_bar(tmp_path, suffix):
     assert len(lines.get_segments()) == graph.edge_index.shape[1]
     assert bar.get_ylabel() == "mean substitution cost to the reference"
     # Equal prices, equal colours.
-    price = UnitCost().explain(graph, reference).substitution.numpy().round(9)
+    price = UnitCost().explain(graph, reference=reference).substitution.numpy().round(9)
     colours = points.get_facecolors()
     for a in range(graph.num_nodes):
         for b in range(graph.num_nodes):
@@ -31,6 +31,17 @@ def test_a_molecule_is_drawn_by_rdkit(tmp_path):
     figure = epic.view.costs(molecule("c1ccccc1O"), FeatureCost(), path=tmp_path / "costs.png")
     assert len(figure.axes[0].images) == 1
     assert figure.axes[1].get_ylabel() == "deletion cost"
+
+
+def test_an_explanation_is_drawn_as_the_cost_that_gave_it():
+    graph, reference = lollipop_graph(4, 3), lollipop(8, seed=0)
+    given = epic.view.costs(graph, UnitCost().explain(graph, reference=reference))
+    made = epic.view.costs(graph, UnitCost(), reference=reference)
+    assert given.axes[1].get_ylabel() == made.axes[1].get_ylabel() == "mean substitution cost to the reference"
+    one, other = (figure.axes[0].collections[1].get_facecolors() for figure in (given, made))
+    assert np.array_equal(one, other)
+    with pytest.raises(InputError, match="costs of 7 nodes do not belong to a graph of 4 nodes"):
+        epic.view.costs(lollipop_graph(3, 1), UnitCost().explain(graph))
 
 
 @pytest.mark.parametrize("nodes", [0, 1])

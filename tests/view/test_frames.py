@@ -24,7 +24,7 @@ def test_every_frame_is_the_graph_of_its_step(x, directed):
     rng = np.random.default_rng(3)
     for sizes in ((9, 6), (5, 11), (1, 4), (0, 3)):
         ends = [random_graph(rng, n, directed=directed, loops=True, x=x, y=[k]) for k, n in enumerate(sizes)]
-        path = edit_path(*ends, FeatureCost(), seed=1)
+        path = edit_path(*ends, cost=FeatureCost(), seed=1)
         data = json.loads(json.dumps(frames(path, Names())))
         for k in range(len(path) + 1):
             graph, nodes, edges = path[k], alive(data["nodes"], k), alive(data["edges"], k)
@@ -87,7 +87,7 @@ def test_labels_of_every_kind(y, kind, ends):
 
 
 def test_labels_that_change_on_the_way_are_followed():
-    """EPIC computes degree features anew after each edit: a node's label then changes while it lives."""
+    """EPIC recomputes degree features after each edit, so that labels change on the way."""
     graphs = lollipop(40, seed=0)
     for g in graphs:
         degree = torch.bincount(g.edge_index[0], minlength=g.num_nodes)

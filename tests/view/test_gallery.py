@@ -1,50 +1,58 @@
+"""The page of a gallery, on paths between given graphs."""
+
 import numpy as np
 import pytest
 import torch
 
-from epic import InputError, UnitCost
-from epic.data import Dataset, lollipop
-from epic.graphs.convert import pack
-from epic.view.gallery import compared, exhibits, gallery_page
+from epic import edit_path
+from epic.data import lollipop
+from epic.view import Exhibit, gallery_page
+from epic.view.gallery import comparison
 from tests.view.test_page import EVIL, data_of
+
+PAIRS = [(0, 4, "same"), (1, 9, "same"), (0, 3, "different"), (2, 5, "different")]
 
 
 @pytest.fixture(scope="module")
-def small():
-    return Dataset("small", pack(lollipop(40, seed=0)), "classes")
+def shown():
+    graphs = lollipop(12, seed=0)
+    return [Exhibit(edit_path(graphs[i], graphs[j], seed=0, num_classes=4), i, j, kind) for i, j, kind in PAIRS]
 
 
-def test_half_of_the_pairs_share_a_class(small):
-    shown = exhibits(small, UnitCost(), pairs=7, seed=0)
-    assert [e.kind for e in shown] == ["same"] * 4 + ["different"] * 3
-    for e in shown:
-        assert (int(small.y[e.source]) == int(small.y[e.target])) == (e.kind == "same")
-        assert e.source != e.target
-        assert e.path.source.num_nodes == small.graphs.graph(e.source).num_nodes
-    again = exhibits(small, UnitCost(), pairs=7, seed=0)
-    assert [(e.source, e.target) for e in again] == [(e.source, e.target) for e in shown]
+def test_the_comparison_gives_both_means(shown):
     means = [np.mean([e.path.distance for e in shown if e.kind == k]) for k in ("same", "different")]
-    assert f"Mean distance {means[0]:.4g} within a class, {means[1]:.4g} between classes" in compared(shown)
+    ratio = f"{means[1] / means[0]:.2f} times as far"
+    assert comparison(shown) == (
+        f"Mean distance {means[0]:.4g} within a class, {means[1]:.4g} between classes, {ratio}."
+    )
+    assert comparison(shown[:2]) == comparison(shown[2:]) == ""
+    assert comparison(shown) in gallery_page(shown, title="all")
 
 
-def test_real_values_have_no_classes_to_compare(small):
-    values = Dataset("values", pack(lollipop(10, seed=0)), "values")
-    object.__setattr__(values.graphs, "y", torch.linspace(-1, 1, 10))
-    shown = exhibits(values, UnitCost(), pairs=3)
-    assert [e.kind for e in shown] == ["random"] * 3
-    assert compared(shown) == ""
-    assert "y = " in gallery_page(shown, "values")
+def test_captions_name_the_classes(shown):
+    paths = data_of(gallery_page(shown, title="all", names="Mutagenicity"))["paths"]
+    assert [p["classes"] for p in paths] == [
+        ["mutagen", "mutagen"],
+        ["nonmutagen", "nonmutagen"],
+        ["mutagen", "class 3"],
+        ["class 2", "nonmutagen"],
+    ]
+    assert [p["graphs"] for p in paths] == [[i, j] for i, j, _ in PAIRS]
+    for p, e in zip(paths, shown, strict=True):
+        assert sum(int(part.split()[0]) for part in p["counts"].split(", ")) == len(e.path)
 
 
-def test_no_pairs_are_refused(small):
-    with pytest.raises(InputError, match="pairs must be at least 1, got 0"):
-        exhibits(small, UnitCost(), pairs=0)
+def test_real_values_have_no_classes():
+    ends = lollipop(2, seed=0)
+    ends[0].y, ends[1].y = torch.tensor([[0.25]]), torch.tensor([[torch.nan]])
+    page = gallery_page([Exhibit(edit_path(*ends), 0, 1, "random")], title="values")
+    assert data_of(page)["paths"][0]["classes"] == ["y = 0.25", "label missing"]
+    assert "Random pairs" in page
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-def test_one_slider_moves_all_and_each_has_its_own(browser, tmp_path, small, width):
-    shown = exhibits(small, UnitCost(), pairs=4, seed=0)
-    page = gallery_page(shown, EVIL)
+def test_one_slider_moves_all_and_each_has_its_own(browser, tmp_path, shown, width):
+    page = gallery_page(shown, title=EVIL)
     assert len(data_of(page)["paths"]) == 4
     (tmp_path / "gallery.html").write_text(page, encoding="utf-8")
     browser.errors(), browser.requests()

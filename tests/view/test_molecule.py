@@ -6,7 +6,7 @@ from epic import UnitCost, edit_path
 from epic.data import load
 from epic.data.smiles import molecule
 from epic.view.frames import frames
-from epic.view.molecule import KNOWN, bond_orders, drawable, elements, fault, flat, molecule_of
+from epic.view.molecule import KNOWN, bond_orders, coordinates, drawable, elements, fault, molecule_of
 from epic.view.names import Names, names_of
 from tests.view.test_page import slide
 
@@ -68,7 +68,7 @@ def test_what_chemistry_forbids_is_named(bonds, says):
     assert says in fault(mol)
     with pytest.raises(Chem.MolSanitizeException):
         Chem.SanitizeMol(Chem.Mol(mol))
-    assert flat(drawable(mol)).shape == (4, 2)  # it can be drawn all the same
+    assert coordinates(drawable(mol)).shape == (4, 2)  # it can be drawn all the same
 
 
 def test_other_graphs_are_no_molecules():
@@ -80,7 +80,7 @@ def test_other_graphs_are_no_molecules():
 
 
 def test_each_step_is_marked_valid_or_not():
-    path = edit_path(molecule("c1ccccc1O"), molecule("CC(=O)NC"), UnitCost(), seed=0)
+    path = edit_path(molecule("c1ccccc1O"), molecule("CC(=O)NC"), cost=UnitCost(), seed=0)
     data = frames(path, Names())
     reasons, at = data["faults"]
     assert len(at) == len(path) + 1
@@ -103,7 +103,7 @@ def test_without_rdkit_symbols_are_shown_and_nothing_is_claimed(monkeypatch):
 
 
 def test_the_page_says_so(browser, tmp_path):
-    path = edit_path(molecule("c1ccccc1O"), molecule("CC(=O)NC"), UnitCost(), seed=0)
+    path = edit_path(molecule("c1ccccc1O"), molecule("CC(=O)NC"), cost=UnitCost(), seed=0)
     path.save(tmp_path / "path.html")
     browser.open(tmp_path / "path.html")
     for k in range(len(path) + 1):

@@ -19,7 +19,7 @@ EVIL = "<script>alert(1)</script>"
 def sample(nodes=(9, 12), x="onehot", **options):
     rng = np.random.default_rng(0)
     ends = [random_graph(rng, n, 0.3, x=x, edge_width=None, y=[k], **options) for k, n in enumerate(nodes)]
-    return edit_path(*ends, FeatureCost(), seed=0)
+    return edit_path(*ends, cost=FeatureCost(), seed=0)
 
 
 def data_of(page):
@@ -39,7 +39,7 @@ def test_a_page_is_small_and_whole(tmp_path):
 
 
 def test_names_are_text_and_never_markup():
-    page = path_page(sample(), EVIL, Names((EVIL,) * 3, (EVIL, "&amp;")), (EVIL, "</script>"))
+    page = path_page(sample(), title=EVIL, names=Names((EVIL,) * 3, (EVIL, "&amp;")), ends=(EVIL, "</script>"))
     assert EVIL not in page
     assert page.count("<script") == 3
     assert data_of(page)["path"]["label"]["names"] == [EVIL, "&amp;"]
@@ -150,7 +150,7 @@ def test_places_do_not_move(browser, tmp_path):
 
 
 def test_names_are_shown_as_they_are(browser, tmp_path):
-    sample().save(tmp_path / "path.html", EVIL, Names((EVIL,) * 3, (EVIL, "b")), (EVIL, EVIL))
+    sample().save(tmp_path / "path.html", title=EVIL, names=Names((EVIL,) * 3, (EVIL, "b")), ends=(EVIL, EVIL))
     browser.open(tmp_path / "path.html")
     text = browser.run("return document.body.innerText")
     assert text.count(EVIL) >= 5  # heading, both ends, legend, label

@@ -11,7 +11,7 @@ from tests.sample_graphs import random_graph
 def test_each_picture_shows_its_graph(tmp_path):
     rng = np.random.default_rng(0)
     ends = [random_graph(rng, n, x="onehot", y=[k]) for k, n in enumerate((7, 5))]
-    path = edit_path(*ends, FeatureCost(), seed=0)
+    path = edit_path(*ends, cost=FeatureCost(), seed=0)
     figure = path.plot(steps=4, path=tmp_path / "path.png")
     assert (tmp_path / "path.png").stat().st_size > 5000
     assert len(figure.axes) == 4

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from epic.cli.options import DataFolder, DatasetName, Seed, Target, TaskKind, need_writable, say_notes, targets
+
+if TYPE_CHECKING:
+    from epic.costs import Cost
+    from epic.data import Dataset
+    from epic.view import Exhibit
 
 
 def gallery(
@@ -34,13 +39,41 @@ def gallery(
         raise InputError(f"cannot write a gallery to {out}: the name must end in .html")
     from epic.costs import Cost, UnitCost
     from epic.data import load
-    from epic.view.gallery import compared, exhibits, gallery_page
+    from epic.view.gallery import comparison, gallery_page
 
     loaded = say_notes(load(dataset, data, labels=targets(target), task=task))
     prices = UnitCost() if cost is None else Cost.load(cost)
     shown = exhibits(loaded, prices, pairs, order, seed)
     used = "Operations are counted." if cost is None else f"Costs from {cost.name}."
     title = f"{len(shown)} edit paths of {loaded.name}"
-    out.write_text(gallery_page(shown, title, used, loaded.name), encoding="utf-8")
-    typer.echo(compared(shown) or f"{len(shown)} paths")
+    out.write_text(gallery_page(shown, title=title, about=used, names=loaded.name), encoding="utf-8")
+    typer.echo(comparison(shown) or f"{len(shown)} paths")
     typer.echo(f"wrote {out}")
+
+
+def exhibits(dataset: Dataset, cost: Cost, pairs: int, order: str, seed: int) -> list[Exhibit]:
+    """Find paths between random graphs of a dataset, half of them within a class and half between classes.
+
+    Real-valued targets and several tasks have no classes to compare: their pairs are random.
+    """
+    from epic.augment.pairs import draw_pairs
+    from epic.errors import InputError
+    from epic.graphs.packed import matrix
+    from epic.paths import edit_path
+    from epic.random import base_seed, derived
+    from epic.view import Exhibit
+
+    comparable = dataset.task != "values" and matrix(dataset.y).shape[1] == 1
+    wanted = {"same": -(-pairs // 2), "different": pairs // 2} if comparable else {"random": pairs}
+    origin = base_seed(seed)
+    made = []
+    for kind, count in wanted.items():
+        # Draw more than is shown: partners then come from a larger pool, and few graphs appear twice.
+        drawn = draw_pairs(dataset.y, len(dataset), 40 * count, kind, derived(origin, "gallery", kind))
+        for i, j in zip(*(d[:count].tolist() for d in drawn), strict=True):
+            one, other = dataset.graphs.graph(i), dataset.graphs.graph(j)
+            path = edit_path(one, other, cost=cost, order=order, seed=origin, num_classes=dataset.num_classes)
+            made.append(Exhibit(path, i, j, kind))
+    if not made:
+        raise InputError(f"{dataset.name} has {len(dataset)} graphs, and no two to make a path between")
+    return made

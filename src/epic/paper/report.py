@@ -14,7 +14,7 @@ from epic.paper.account import Account, account_of
 from epic.paper.render import difference_text, legend, plain_md, rank_text, to_csv, to_latex, to_markdown
 from epic.paper.report_figures import Figure, figures
 from epic.paper.tables import Against, Row, Table, differences, table_of
-from epic.view.page import _templates
+from epic.view.page import environment
 
 FORMATS = ("html", "md", "csv", "latex")
 MINUS = "\u2212"
@@ -74,7 +74,7 @@ def page(sections: Sequence[Section], store: Store) -> str:
     done = sum(s.account.done for s in sections)
     spent = duration(sum(s.account.seconds for s in sections))
     return (
-        _templates()
+        environment(Path(__file__).parent)
         .get_template("report.html.j2")
         .render(
             title="Results beside the paper",

@@ -139,7 +139,7 @@ class EditPath:
         """
         from epic.view.strip import strip
 
-        figure = strip(self, steps, names)
+        figure = strip(self, steps=steps, names=names)
         if path is not None:
             figure.savefig(path, dpi=150, bbox_inches="tight")
         return figure
@@ -165,7 +165,7 @@ class EditPath:
         if path.suffix.lower() == ".html":
             from epic.view.page import path_page
 
-            path.write_text(path_page(self, title, names, ends), encoding="utf-8")
+            path.write_text(path_page(self, title=title, names=names, ends=ends), encoding="utf-8")
         else:
             self.plot(steps, path, names)
 

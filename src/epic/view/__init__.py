@@ -1,9 +1,10 @@
-"""Pictures and pages of edit paths and of costs."""
+"""Pictures and pages of edit paths and of costs. View draws what it is given: it finds no path and learns no cost."""
 
 from epic.view.cost_map import costs
-from epic.view.gallery import exhibits, gallery_page
+from epic.view.gallery import Exhibit, gallery_page
 from epic.view.molecule import Chemistry, molecule_of
 from epic.view.names import Names
 from epic.view.page import notebook, path_page
+from epic.view.strip import strip
 
-__all__ = ["Chemistry", "Names", "costs", "exhibits", "gallery_page", "molecule_of", "notebook", "path_page"]
+__all__ = ["Chemistry", "Exhibit", "Names", "costs", "gallery_page", "molecule_of", "notebook", "path_page", "strip"]

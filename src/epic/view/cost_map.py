@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch import Tensor
 from torch_geometric.data import Data
 
 from epic.errors import InputError, choose
@@ -17,6 +16,7 @@ from epic.view.style import ink_on
 
 if TYPE_CHECKING:
     from epic.costs.base import Cost
+    from epic.distance.explain import Explanation
     from epic.graphs.packed import Graphs
 
 SHOWN = ("deletion", "insertion", "substitution")
@@ -25,20 +25,30 @@ SAVED_AS = (".png", ".svg", ".pdf")
 
 def costs(
     graph: Data,
-    cost: Cost,
+    cost: Cost | Explanation,
+    *,
     reference: Graphs | None = None,
     path: str | Path | None = None,
     show: str | None = None,
     names: Names | str | None = None,
 ) -> Any:
-    """Draw a graph, or a molecule, with each node coloured by its cost; returns the matplotlib figure.
+    """Draw a graph, or a molecule, with each node coloured by its cost.
 
-    ``show`` is ``deletion``, ``insertion`` or ``substitution`` (the mean to nodes of the ``reference`` graphs; the
-    default where these are given). ``names`` says what labels mean, as in ``EditPath.save``. The figure is saved if
-    ``path`` is given.
+    Args:
+        graph: The graph.
+        cost: A cost, or what its ``explain`` returned for this graph.
+        reference: Graphs to compare with, for substitution costs; not needed with an explanation.
+        path: Where to save the figure: .png, .svg or .pdf.
+        show: ``"deletion"``, ``"insertion"``, or ``"substitution"`` (the mean to the nodes of the reference graphs).
+            By default substitution if there are reference graphs, deletion otherwise.
+        names: What labels are called, as in :func:`epic.view.path_page`.
+
+    Returns:
+        The matplotlib ``Figure``.
     """
-    show = choose(show or ("deletion" if reference is None else "substitution"), SHOWN, "cost to show")
-    if show == "substitution" and reference is None:
+    explained: Any = cost.explain(graph, reference=reference) if hasattr(cost, "explain") else cost
+    show = choose(show or ("deletion" if explained.substitution is None else "substitution"), SHOWN, "cost to show")
+    if getattr(explained, show) is None:
         raise InputError("substitution costs are means over graphs to compare with: give them as reference=")
     if path is not None and Path(path).suffix.lower() not in SAVED_AS:
         raise InputError(f"cannot draw {path}: the name must end in {', '.join(SAVED_AS)}")
@@ -46,11 +56,11 @@ def costs(
     from matplotlib.colors import Normalize, to_hex
     from matplotlib.figure import Figure
 
-    price = getattr(cost.explain(graph, reference), show)
-    assert isinstance(price, Tensor)
-    values = price.numpy()
+    values = getattr(explained, show).numpy()
+    if values.shape != (graph.num_nodes,):
+        raise InputError(f"costs of {len(values)} nodes do not belong to a graph of {graph.num_nodes} nodes")
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-    if high - low <= 1e-9 * max(1.0, abs(high)):  # all alike: the middle colour
+    if high - low <= 1e-9 * max(1.0, abs(high)):  # all equal: the middle colour
         low, high = low - 0.5, high + 0.5
     scale = ScalarMappable(Normalize(low, high), _light_cividis())
     figure = Figure(figsize=(5.6, 4.6), layout="constrained")
@@ -72,7 +82,7 @@ def costs(
 
 
 def _light_cividis() -> Any:
-    """The part of cividis on which black lines are still seen."""
+    """Return the part of cividis on which black lines are visible."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -80,7 +90,7 @@ def _light_cividis() -> Any:
 
 
 def _picture(mol: Any, colours: np.ndarray) -> np.ndarray:
-    """RDKit's drawing with highlighted atoms, as pixels."""
+    """Return RDKit's drawing with highlighted atoms, as pixels."""
     from io import BytesIO
 
     from matplotlib.image import imread
@@ -100,6 +110,7 @@ def _picture(mol: Any, colours: np.ndarray) -> np.ndarray:
 
 
 def _draw(axes: Any, graph: Data, colours: list[str], names: Names) -> None:
+    """Draw a graph that is not a molecule."""
     from matplotlib.collections import LineCollection
 
     at = graph_layout(graph)

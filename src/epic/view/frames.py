@@ -10,21 +10,22 @@ import numpy as np
 from torch_geometric.data import Data
 
 from epic.view.layout import steps_between, stress, union_layout, unit_square
-from epic.view.molecule import bond_orders, fault, flat, molecule_of
+from epic.view.molecule import bond_orders, coordinates, fault, molecule_of
 from epic.view.names import Names, Tag, tags
 
 if TYPE_CHECKING:
     from epic.paths.edit_path import EditPath, Operation
 
 KINDS = ("substitute", "delete", "insert")
-GRID = 1000  # coordinates are whole numbers up to this
+GRID = 1000  # coordinates are integers from 0 to this
 
 
 def frames(path: EditPath, names: Names) -> dict[str, Any]:
-    """Everything a page needs to draw any step of a path, ready for JSON.
+    """Return everything a page needs to draw any step of a path, ready for JSON.
 
-    Nodes are ``[place, tag, fate, number, born, dies]`` and edges ``[place, place, ways, ways back, bond, fate, born,
-    dies]``; both are drawn at steps ``born <= k < dies``. They are read off the graphs ``path[k]`` themselves.
+    Nodes are ``[place, tag, fate, number, born, dies]``. Edges are ``[place, place, ways, ways back, bond, fate, born,
+    dies]``. Both are drawn at steps ``born <= k < dies``. All of it is read from the graphs ``path[k]``, so that what
+    is drawn is what the path holds.
     """
     place_s, place_t, at = union_layout(path)
     doomed = {op.source for op in path.operations if op.kind == "delete"}
@@ -64,21 +65,27 @@ def frames(path: EditPath, names: Names) -> dict[str, Any]:
     }
 
 
+def counts(path: EditPath) -> str:
+    """Return how many operations of each kind a path has, such as ``"7 substitute, 2 insert"``."""
+    kinds = [op.kind for op in path.operations]
+    return ", ".join(f"{kinds.count(k)} {k}" for k in KINDS if k in kinds)
+
+
 def _fate(source: int, target: int, doomed: set[int | None]) -> int:
-    """Place in ``epic.view.style.FATES``."""
+    """Return the index in ``epic.view.style.FATES``."""
     if target < 0:
         return 2 if source in doomed else 0
     return 1 if source >= 0 else 3
 
 
 def _operation(op: Operation, place_s: dict[int, int], place_t: dict[int, int]) -> list:
-    """``[kind, source node, target node, cost, place]``."""
+    """Return ``[kind, source node, target node, cost, place]``."""
     place = place_s[op.source] if op.source is not None else place_t[op.target or 0]
     return [KINDS.index(op.kind), op.source, op.target, _short(op.cost), place]
 
 
 def _lines(graph: Data, places: list[int], names: Names) -> Iterable[tuple]:
-    """One line for each two places that are joined, however many edges join them either way."""
+    """Return one line for each pair of places that an edge joins, however many edges join them."""
     found: dict[tuple[int, int], list] = {}
     bonds = bond_orders(graph, names.chemistry) or [""] * graph.edge_index.shape[1]
     for (a, b), bond in zip(graph.edge_index.T.tolist(), bonds, strict=True):
@@ -89,7 +96,7 @@ def _lines(graph: Data, places: list[int], names: Names) -> Iterable[tuple]:
 
 
 def _runs(steps: Sequence[Mapping[tuple, None]]) -> list[tuple]:
-    """Each thing once for every unbroken run of steps in which it is there, with the run's beginning and end."""
+    """Return each item once for every unbroken run of steps that hold it, with the first step and the one after it."""
     begun: dict[tuple, int] = {}
     done: list[tuple] = []
     for k, step in enumerate([*steps, {}]):
@@ -101,7 +108,7 @@ def _runs(steps: Sequence[Mapping[tuple, None]]) -> list[tuple]:
 
 
 def _fault(graph: Data, names: Names) -> str | None:
-    """Why a step is no valid molecule, empty where it is; None where that cannot be told."""
+    """Return why a step is not a valid molecule, empty if it is; None if the graph is not known to be a molecule."""
     if bond_orders(graph, names.chemistry) is None:
         return None
     mol = molecule_of(graph, names.chemistry)
@@ -109,18 +116,18 @@ def _fault(graph: Data, names: Names) -> str | None:
 
 
 def _end(graph: Data, names: Names, start: np.ndarray) -> list[list[int]]:
-    """Where the graph at one end has its nodes in a drawing of its own, its shape kept: RDKit's for a molecule."""
+    """Return coordinates for a drawing of one end alone, with its shape kept: RDKit's for a molecule."""
     mol = molecule_of(graph, names.chemistry)
     if not graph.num_nodes:
         return []
-    # Downwards, as pages count; or from the common drawing, so that both look alike.
-    at = stress(steps_between(graph), 60, start) if mol is None else flat(mol) * [1, -1]
+    # Other graphs start from the common drawing, so that both drawings look alike. RDKit's y points up, a page's down.
+    at = stress(steps_between(graph), 60, start) if mol is None else coordinates(mol) * [1, -1]
     size = np.ptp(at, axis=0)
     return (unit_square(at) * size / max(size.max(), 1e-9) * GRID).round().astype(int).tolist()
 
 
 def _label(path: EditPath, names: Names) -> dict[str, Any] | None:
-    """The labels at both ends; those between are mixed by the share of cost spent."""
+    """Return the labels at both ends; the page mixes them by the share of cost spent."""
     if path.source.get("y") is None:
         return None
     rows = [path.label(k).tolist() for k in (0, len(path))]

@@ -16,11 +16,17 @@ CLOSE = 0.7  # nodes nearer than this share of an edge's length are pushed apart
 
 
 def union_layout(path: EditPath, rounds: int = 120) -> tuple[dict[int, int], dict[int, int], np.ndarray]:
-    """Places of source and target nodes in a drawing of both graphs laid over each other.
+    """Lay out source and target over each other.
 
-    A substituted pair shares one place. Returns the place of each source node, of each target node, and coordinates in
-    [0, 1]. Two places lie as far apart as their nodes do in the graphs (on average, where they are in both), so that
-    neither end of the path looks much worse than it would alone.
+    A substituted pair shares one place. Two places lie as far apart as their nodes do in the graphs (on average, if
+    they are in both), so that neither end of the path looks much worse than it would alone.
+
+    Args:
+        path: The path.
+        rounds: Rounds of stress majorisation.
+
+    Returns:
+        The place of each source node, the place of each target node, and the coordinates of the places in [0, 1].
     """
     source, target = path.source, path.target
     place_s = {u: u for u in range(source.num_nodes)}
@@ -46,12 +52,12 @@ def union_layout(path: EditPath, rounds: int = 120) -> tuple[dict[int, int], dic
 
 
 def graph_layout(graph: Data, rounds: int = 200) -> np.ndarray:
-    """Coordinates in [0, 1] of one graph alone."""
+    """Return coordinates in [0, 1] of one graph."""
     return unit_square(stress(steps_between(graph), rounds))
 
 
 def steps_between(graph: Data) -> np.ndarray:
-    """Fewest edges between each two nodes, taken both ways; unconnected parts lie a little apart."""
+    """Return the number of edges on a shortest path between all nodes, edges taken both ways."""
     near = np.zeros((graph.num_nodes, graph.num_nodes))
     a, b = graph.edge_index.cpu().numpy()
     near[a, b] = near[b, a] = 1.0
@@ -59,7 +65,7 @@ def steps_between(graph: Data) -> np.ndarray:
 
 
 def hops(near: np.ndarray) -> np.ndarray:
-    """Shortest paths for a symmetric 0/1 matrix of neighbours."""
+    """Return shortest paths for a symmetric 0/1 matrix of neighbours; unconnected parts get a finite distance."""
     if not near.size:
         return near
     steps = shortest_path(near * (1 - np.eye(len(near))), unweighted=True, directed=False)
@@ -68,13 +74,13 @@ def hops(near: np.ndarray) -> np.ndarray:
 
 
 def stress(apart: np.ndarray, rounds: int, start: np.ndarray | None = None) -> np.ndarray:
-    """Coordinates whose distances are near those asked for: stress majorisation (Gansner, Koren and North 2004), near
-    pairs counting most.
+    """Return coordinates with distances close to ``apart``, by stress majorisation (Gansner, Koren and North 2004).
 
-    It starts from ``start``, or from classical scaling; nothing is random, so the same graph always looks the same.
+    Near pairs count most. The start is ``start``, or classical scaling. Nothing is random: the same graph always looks
+    the same.
     """
     count = len(apart)
-    turn = 2.399963 * np.arange(count)  # the golden angle: no two nodes start at one place
+    turn = 2.399963 * np.arange(count)  # the golden angle: no two nodes start at the same place
     spiral = np.sqrt(np.arange(count) + 0.5)[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     if count < 2:
         return spiral
@@ -99,7 +105,7 @@ def _gaps(at: np.ndarray) -> np.ndarray:
 
 
 def _scaling(apart: np.ndarray) -> np.ndarray:
-    """Classical scaling: the plane in which the distances are seen best."""
+    """Return the first two coordinates of classical multidimensional scaling."""
     square = apart**2
     inner = -0.5 * (square - square.mean(0) - square.mean(1)[:, None] + square.mean())
     value, vector = np.linalg.eigh((inner + inner.T) / 2)
@@ -107,7 +113,7 @@ def _scaling(apart: np.ndarray) -> np.ndarray:
 
 
 def unit_square(at: np.ndarray) -> np.ndarray:
-    """The same picture, filling the unit square."""
+    """Stretch coordinates to fill the unit square."""
     if not len(at):
         return at
     low, high = at.min(0), at.max(0)

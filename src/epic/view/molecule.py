@@ -1,6 +1,6 @@
-"""Graphs that are molecules: which atoms and bonds they stand for, and whether chemistry allows them.
+"""Graphs that are molecules: which atoms and bonds they stand for, and whether they are valid.
 
-RDKit (the extra ``mol``) does the chemistry; without it nothing here fails, graphs are just not molecules.
+RDKit (the extra ``mol``) does the chemistry. Without it no graph counts as a molecule, and nothing fails.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES
-from epic.view.labels import node_labels
+from epic.graphs.packed import matrix
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -23,15 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chemistry:
-    """Which element each node label stands for and which bond each edge label (``single``, ``double``, ``triple`` or
-    ``aromatic``); no ``bonds`` where a set does not tell.
+    """What the labels of a dataset of molecules stand for.
+
+    Args:
+        atoms: The element of each node label.
+        bonds: The bond of each edge label: ``single``, ``double``, ``triple`` or ``aromatic``. Empty if unknown.
     """
 
     atoms: tuple[str, ...]
     bonds: tuple[str, ...] = ()
 
 
-# Sets of TUDataset whose labels are documented (their readme files) or are atomic numbers, in rising order.
+# Datasets of TUDataset whose labels are documented in their readme files, or are atomic numbers in rising order.
 KNOWN = {
     "MUTAG": Chemistry(tuple("C N O F I Cl Br".split()), ("aromatic", "single", "double", "triple")),
     "Mutagenicity": Chemistry(tuple("C O Cl H N F Br S P I Na K Li Ca".split()), ("single", "double", "triple")),
@@ -39,11 +42,30 @@ KNOWN = {
     "COX2": Chemistry(tuple("H C N O F S Cl Br".split())),
 }
 
-# Bonds in the order of OGB's codes (epic.data.smiles.BOND); its last code, "other", is drawn as a single one.
+# Bonds in the order of OGB's codes (epic.data.smiles.BOND); the last code, "other", is drawn as a single bond.
 OGB_BONDS = ("single", "double", "triple", "aromatic", "single")
 
 
+def node_labels(data: Data) -> np.ndarray | None:
+    """Return the label of each node: the place of the 1 in one-hot features, the first column of integer features.
+
+    None if there are no features, or real values.
+
+    >>> node_labels(Data(x=torch.tensor([[0.0, 1.0], [1.0, 0.0]]))).tolist()
+    [1, 0]
+    """
+    if data.get("x") is None:
+        return None
+    x = matrix(data.x).cpu().numpy()
+    if x.shape[1] == 0:
+        return None
+    if x.shape[1] > 1 and bool(((x == 0) | (x == 1)).all()) and bool((x.sum(1) > 0).all()):
+        return x.argmax(1)
+    return None if x.dtype.kind == "f" else x[:, 0].astype(np.int64)
+
+
 def has_rdkit() -> bool:
+    """Return whether RDKit is installed."""
     try:
         import rdkit.Chem  # noqa: F401
     except ImportError:
@@ -52,7 +74,7 @@ def has_rdkit() -> bool:
 
 
 def is_ogb(data: Data) -> bool:
-    """Whether a graph has the 9 integer features of atoms and the 3 of bonds that OGB and our SMILES reader give."""
+    """Return whether a graph has OGB's 9 integer features of atoms and 3 of bonds, as our SMILES reader gives them."""
     x, bonds = data.get("x"), data.get("edge_attr")
     if x is None or bonds is None or x.is_floating_point() or bonds.is_floating_point():
         return False
@@ -66,7 +88,7 @@ def _below(values: Tensor, sizes: Sequence[int]) -> bool:
 
 
 def elements(data: Data, chemistry: Chemistry | None = None) -> list[str] | None:
-    """Symbol of each node, or None where the graph is not known to be a molecule. Needs RDKit for OGB's features."""
+    """Return the symbol of each node; None if the graph is not known to be a molecule. OGB's features need RDKit."""
     if chemistry is not None:
         labels = node_labels(data)
         if labels is None or not all(0 <= i < len(chemistry.atoms) for i in labels.tolist()):
@@ -81,7 +103,7 @@ def elements(data: Data, chemistry: Chemistry | None = None) -> list[str] | None
 
 
 def bond_orders(data: Data, chemistry: Chemistry | None = None) -> list[str] | None:
-    """Kind of bond of each edge; None where it is not known."""
+    """Return the kind of bond of each edge; None if it is not known."""
     attributes = data.get("edge_attr")
     if attributes is None:
         return None
@@ -93,10 +115,16 @@ def bond_orders(data: Data, chemistry: Chemistry | None = None) -> list[str] | N
 
 
 def molecule_of(data: Data, chemistry: Chemistry | None = None) -> Mol | None:
-    """The graph as an RDKit molecule, not sanitised: atoms in the order of the nodes.
+    """Return a graph as an RDKit molecule that is not sanitised, its atoms in the order of the nodes.
 
-    ``chemistry`` tells what node and edge labels mean (see ``KNOWN``); without it the graph must have OGB's integer
-    features. None where the graph is no known molecule or RDKit is missing. Bonds of unknown order are single.
+    Bonds of unknown order are single.
+
+    Args:
+        data: The graph.
+        chemistry: What node and edge labels stand for. Without it the graph must have OGB's integer features.
+
+    Returns:
+        The molecule; None if the graph is not known to be one, or RDKit is missing.
     """
     symbols = elements(data, chemistry)
     if symbols is None or not has_rdkit():
@@ -109,7 +137,7 @@ def molecule_of(data: Data, chemistry: Chemistry | None = None) -> Mol | None:
         mol.AddAtom(Chem.Atom(symbol))
     orders = bond_orders(data, chemistry)
     for (a, b), order in zip(data.edge_index.T.tolist(), orders or ["single"] * data.edge_index.shape[1], strict=True):
-        if a == b or mol.GetBondBetweenAtoms(a, b) is not None:  # each bond is there both ways
+        if a == b or mol.GetBondBetweenAtoms(a, b) is not None:  # each bond is stored both ways
             continue
         mol.AddBond(a, b, kinds[order])
         if order == "aromatic":
@@ -127,8 +155,10 @@ def molecule_of(data: Data, chemistry: Chemistry | None = None) -> Mol | None:
 
 
 def _guess_charges(mol: Any) -> None:
-    """Sets of plain labels leave charges out. Nitrogen or phosphorus with four bonds and oxygen with three are
-    positive, and an oxygen that hangs on such a nitrogen by one single bond (as in nitro groups) is negative.
+    """Set the charges that datasets of plain labels leave out.
+
+    Nitrogen or phosphorus with four bonds and oxygen with three are positive. An oxygen that a single bond joins to
+    such a nitrogen (as in nitro groups) is negative.
     """
     value = {"SINGLE": 1.0, "DOUBLE": 2.0, "TRIPLE": 3.0, "AROMATIC": 1.5}
     bonds = {a.GetIdx(): sum(value[str(b.GetBondType())] for b in a.GetBonds()) for a in mol.GetAtoms()}
@@ -145,8 +175,9 @@ def _guess_charges(mol: Any) -> None:
 
 
 def fault(mol: Mol) -> str:
-    """Why RDKit cannot sanitise a molecule, in a few words; empty where it can. Missing hydrogens are no fault: RDKit
-    fills them in.
+    """Return why RDKit cannot sanitise a molecule, in a few words; empty if it can.
+
+    Missing hydrogens are not a fault: RDKit adds them.
     """
     from rdkit import Chem, RDLogger
 
@@ -164,7 +195,7 @@ def fault(mol: Mol) -> str:
 
 
 def drawable(mol: Mol) -> Mol:
-    """A copy with RDKit's coordinates for a drawing, however wrong the molecule."""
+    """Return a copy with RDKit's coordinates for a drawing, also of an invalid molecule."""
     from rdkit import Chem
     from rdkit.Chem.rdDepictor import Compute2DCoords
 
@@ -175,6 +206,6 @@ def drawable(mol: Mol) -> Mol:
     return copy
 
 
-def flat(mol: Mol) -> np.ndarray:
-    """Those coordinates, upwards."""
+def coordinates(mol: Mol) -> np.ndarray:
+    """Return RDKit's coordinates ``[atoms, 2]`` for a drawing; y points up."""
     return np.array(drawable(mol).GetConformer().GetPositions()).reshape(-1, 3)[:, :2]

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from torch_geometric.data import Data
 
 from epic.errors import InputError
-from epic.view.labels import node_labels
-from epic.view.molecule import KNOWN, Chemistry, elements
-from epic.view.style import BLANK, COLOURS, ELEMENTS, OTHER_ELEMENT
+from epic.view.molecule import KNOWN, Chemistry, elements, node_labels
+from epic.view.style import COLOURS, ELEMENTS, OTHER_ELEMENT
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names of node labels and of classes, by number; ``chemistry`` where labels are atoms.
+    """What node labels and classes are called. What has no name is shown by its number.
 
-    What is not named is shown by its number. Graphs with OGB's atom features are known as molecules without it.
+    Args:
+        nodes: Names of node labels, by number.
+        class_names: Names of classes, by number.
+        chemistry: Which atoms and bonds labels stand for. Graphs with OGB's atom features are recognised without it.
     """
 
     nodes: tuple[str, ...] = ()
@@ -24,6 +26,7 @@ class Names:
     chemistry: Chemistry | None = None
 
     def class_name(self, number: int) -> str:
+        """Return the name of a class."""
         return self.class_names[number] if number < len(self.class_names) else f"class {number}"
 
 
@@ -31,7 +34,7 @@ CLASSES = {"Mutagenicity": ("mutagen", "nonmutagen")}
 
 
 def names_of(names: Names | str | None) -> Names:
-    """Names as they are, those of a dataset (``"Mutagenicity"``), or none."""
+    """Return ``names``, the names of a dataset (``"Mutagenicity"``), or empty names."""
     if names is None or isinstance(names, Names):
         return names or Names()
     if not isinstance(names, str):
@@ -41,7 +44,7 @@ def names_of(names: Names | str | None) -> Names:
 
 @dataclass(frozen=True)
 class Tag:
-    """How a node label is shown: a short text inside the node, its colour, and its whole name."""
+    """How a node label is shown: a short text inside the node, a colour, and the full name."""
 
     text: str
     fill: str
@@ -49,7 +52,7 @@ class Tag:
 
 
 def tags(data: Data, names: Names) -> list[Tag | None]:
-    """The tag of each node; None where nodes have no labels."""
+    """Return the tag of each node; None if nodes have no labels."""
     symbols = elements(data, names.chemistry)
     if symbols is not None:
         return [Tag(s, ELEMENTS.get(s, OTHER_ELEMENT), s) for s in symbols]
@@ -63,7 +66,3 @@ def _tag(label: int, known: tuple[str, ...]) -> Tag:
     name = known[label] if 0 <= label < len(known) else f"label {label}"
     text = name[:2] if 0 <= label < len(known) else str(label)
     return Tag(text, COLOURS[label % len(COLOURS)], name)
-
-
-def fill(tag: Tag | None) -> str:
-    return BLANK if tag is None else tag.fill

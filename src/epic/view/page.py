@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from epic.view.frames import KINDS, frames
+from epic.view.frames import counts, frames
 from epic.view.names import Names, names_of
 from epic.view.style import for_pages
 
@@ -19,37 +19,36 @@ if TYPE_CHECKING:
 
 
 def path_page(
-    path: EditPath, title: str = "", names: Names | str | None = None, ends: tuple[str, str] = ("", "")
+    path: EditPath, *, title: str = "", names: Names | str | None = None, ends: tuple[str, str] = ("", "")
 ) -> str:
-    """The page of a path.
+    """Return the HTML page of a path, with a slider over its steps.
 
-    ``names`` says what labels are called: ``Names``, or the name of a dataset such as ``"Mutagenicity"``. ``ends``
-    names the source and the target.
+    Args:
+        path: The path.
+        title: Title of the page.
+        names: What labels are called: a :class:`Names`, or the name of a dataset such as ``"Mutagenicity"``.
+        ends: Names of the source and of the target.
     """
-    return render(
-        "path.html.j2",
-        {"path": frames(path, names_of(names)), "names": ends},
-        title=title or "Edit path",
-        about=summary(path),
-        names=ends,
+    about = (
+        f"{path.source.num_nodes} to {path.target.num_nodes} nodes. Distance {path.distance:.4g}, in {len(path)} "
+        f"operations ({counts(path) or 'none'}), order {path.order}."
     )
+    data = {"path": frames(path, names_of(names)), "names": ends}
+    return render("path.html.j2", data, title=title or "Edit path", about=about, names=ends)
 
 
-def notebook(path: EditPath, title: str = "", names: Names | str | None = None) -> str:
-    """The page in a frame of its own, so that its styles and scripts meet nobody else's."""
-    page = html.escape(path_page(path, title, names), quote=True)
+def notebook(path: EditPath, *, title: str = "", names: Names | str | None = None) -> str:
+    """Return the page in a frame, so that its styles and scripts do not meet those of the notebook.
+
+    Args:
+        path: The path.
+        title: Title of the page.
+        names: As in :func:`path_page`.
+    """
+    page = html.escape(path_page(path, title=title, names=names), quote=True)
     return (
         f'<iframe srcdoc="{page}" title="Edit path" sandbox="allow-scripts" '
         'style="width: 100%; height: 760px; border: 0;"></iframe>'
-    )
-
-
-def summary(path: EditPath) -> str:
-    kinds = [op.kind for op in path.operations]
-    counts = ", ".join(f"{kinds.count(k)} {k}" for k in KINDS if k in kinds)
-    return (
-        f"{path.source.num_nodes} to {path.target.num_nodes} nodes. Distance {path.distance:.4g}, in {len(path)} "
-        f"operations ({counts or 'none'}), order {path.order}."
     )
 
 
@@ -57,11 +56,11 @@ def render(template: str, data: dict[str, Any], **values: object) -> str:
     """Fill a template of this folder; ``data`` goes in as JSON together with the shared style."""
     from markupsafe import Markup
 
-    return _templates().get_template(template).render(**values, data=Markup(embedded({**data, "style": for_pages()})))
+    return environment().get_template(template).render(**values, data=Markup(embedded({**data, "style": for_pages()})))
 
 
 def embedded(data: object) -> str:
-    """JSON that can stand inside a script element whatever its strings hold.
+    """Return JSON that is safe inside a script element, whatever its strings hold.
 
     >>> embedded("</script>")
     '"\\\\u003c/script\\\\u003e"'
@@ -71,11 +70,12 @@ def embedded(data: object) -> str:
 
 
 @cache
-def _templates() -> Environment:
+def environment(*folders: Path) -> Environment:
+    """Return the jinja2 environment of the pages: templates of this folder, then those of ``folders``."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
-        loader=FileSystemLoader([Path(__file__).parent, Path(__file__).parent.parent / "paper"]),
+        loader=FileSystemLoader([Path(__file__).parent, *folders]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

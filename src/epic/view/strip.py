@@ -9,7 +9,7 @@ import numpy as np
 from epic.errors import InputError
 from epic.view.frames import GRID, frames
 from epic.view.names import Names, names_of
-from epic.view.style import BLANK, EDGE, EDGES_TOLD, FATES, OUTLINE, TOLD, WIDTH, ink_on
+from epic.view.style import BLANK, EDGE, EDGE_LEGEND, FATES, NODE_LEGEND, OUTLINE, WIDTH, ink_on
 
 if TYPE_CHECKING:
     from epic.paths.edit_path import EditPath
@@ -18,11 +18,19 @@ DASHED = (0, (2, 1.2))
 PRIME = "\u2032"
 
 
-def strip(path: EditPath, steps: int = 6, names: Names | str | None = None) -> Any:
-    """Draw ``steps`` graphs of a path, evenly spread from source to target.
+def strip(path: EditPath, *, steps: int = 6, names: Names | str | None = None) -> Any:
+    """Draw some graphs of a path side by side, evenly spread from source to target.
 
-    Nodes keep their place. Fill and letter are the node's label (its number, where there are none); the outline tells
-    what becomes of it, as in the legend. Under each graph stand the step, the share of cost spent, and the soft label.
+    Nodes keep their place. Fill and letter show the node's label (its number, if there are no labels). The outline
+    shows what becomes of it, as in the legend. Under each graph stand the share of cost spent and the soft label.
+
+    Args:
+        path: The path.
+        steps: How many graphs to draw, at least 2.
+        names: As in :func:`epic.view.path_page`.
+
+    Returns:
+        A matplotlib ``Figure``.
     """
     if steps < 2:
         raise InputError(f"steps must be at least 2 (source and target), got {steps}")
@@ -47,7 +55,7 @@ def strip(path: EditPath, steps: int = 6, names: Names | str | None = None) -> A
 
 
 def draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
-    """One step: edges, outlines with a white gap inside, fills, letters."""
+    """Draw step ``k`` of what :func:`frames` gave: edges, outlines with a white gap inside, fills, letters."""
     from matplotlib.collections import LineCollection
 
     nodes, edges = ([item for item in drawn[what] if item[-2] <= k < item[-1]] for what in ("nodes", "edges"))
@@ -79,7 +87,7 @@ def draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
     )
     axes.scatter(xy[:, 0], xy[:, 1], s=size, c=fills, linewidths=0, zorder=3)
     if size < 25:
-        return  # letters would be specks
+        return  # too small for letters
     for (x, y), (_, tag, fate, number, *_), fill in zip(xy, nodes, fills, strict=True):
         text = f"{number}{PRIME if fate in (1, 3) else ''}" if tag < 0 else drawn["tags"][tag][0]
         letter = {"fontsize": 0.72 * np.sqrt(size), "color": ink_on(fill), "ha": "center", "va": "center_baseline"}
@@ -87,23 +95,24 @@ def draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
 
 
 def draw_legend(figure: Any, drawn: dict[str, Any]) -> None:
+    """Draw the legend of the outlines and edges that occur."""
     from matplotlib.lines import Line2D
 
     signs = []
     for i, fate in enumerate(FATES):
         if any(n[2] == i for n in drawn["nodes"]):
             look: dict[str, Any] = {"marker": "o", "markersize": 7, "linestyle": "", "markerfacecolor": BLANK}
-            signs.append(
-                Line2D([], [], markeredgecolor=OUTLINE[fate], markeredgewidth=WIDTH[fate], label=TOLD[fate], **look)
-            )
+            look |= {"markeredgecolor": OUTLINE[fate], "markeredgewidth": WIDTH[fate]}
+            signs.append(Line2D([], [], label=NODE_LEGEND[fate], **look))
     for i, kind in enumerate(EDGE):
         if any(e[5] == i for e in drawn["edges"]):
             style = DASHED if kind == "dying" else "-"
-            signs.append(Line2D([], [], color=EDGE[kind], linestyle=style, label=EDGES_TOLD[kind]))
+            signs.append(Line2D([], [], color=EDGE[kind], linestyle=style, label=EDGE_LEGEND[kind]))
     figure.legend(handles=signs, loc="outside lower center", ncols=len(signs) or 1, fontsize=8, frameon=False)
 
 
 def step_title(k: int, last: int) -> str:
+    """Return the title of the k-th graph of a path of ``last`` operations."""
     return "source" if k == 0 else "target" if k == last else f"step {k} of {last}"
 
 

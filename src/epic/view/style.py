@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-# Okabe and Ito's colours, told apart by colour-blind readers. Every node also carries a letter or number.
+# Okabe and Ito's colours, which colour-blind readers can tell apart. Every node also carries a letter or number.
 COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#999999")
 BLANK = "#FFFFFF"
 
-# The same colours, given to elements as chemists expect them as far as that goes: oxygen reddish, nitrogen blue, ...
+# The same colours for elements, near to what chemists expect: oxygen reddish, nitrogen blue, ...
 ELEMENTS = {
     "C": "#D9D9D9",
     "H": "#FFFFFF",
@@ -23,7 +23,7 @@ ELEMENTS = {
 }
 OTHER_ELEMENT = "#999999"
 
-# What becomes of a node, and how its outline shows it: colour, and a line that is told apart without colour.
+# What becomes of a node, and how its outline shows it: by colour, and by a line that differs without colour.
 FATES = ("kept", "substituted", "deleted", "inserted")
 OUTLINE = {"kept": "#555555", "substituted": "#0072B2", "deleted": "#C23B00", "inserted": "#007A59"}
 WIDTH = {"kept": 1.2, "substituted": 2.6, "deleted": 2.2, "inserted": 2.6}
@@ -32,27 +32,27 @@ DASH = {"kept": "", "substituted": "", "deleted": "3 2", "inserted": ""}
 # Edges: in both graphs, of the source only, of the target only.
 EDGE = {"kept": "#777777", "dying": OUTLINE["deleted"], "newborn": OUTLINE["inserted"]}
 
-# Steps of the colour map cividis, for classes in a soft label: not to be taken for labels of nodes.
+# Steps of the colour map cividis, for classes in a soft label: unlike the colours of nodes.
 CIVIDIS = ("#00224E", "#35456C", "#666970", "#948E77", "#C8B866", "#FEE838")
 
 # The legend of nodes and of edges.
-TOLD = {
+NODE_LEGEND = {
     "kept": "as in the source",
     "substituted": "substituted",
     "deleted": "to be deleted",
     "inserted": "inserted",
 }
-EDGES_TOLD = {"kept": "edge of both", "dying": "edge of the source only", "newborn": "edge of the target only"}
+EDGE_LEGEND = {"kept": "edge of both", "dying": "edge of the source only", "newborn": "edge of the target only"}
 
 
 def ink_on(fill: str) -> str:
-    """Black or white, whichever is read better on a colour."""
+    """Return black or white, whichever reads better on a colour."""
     r, g, b = (int(fill[i : i + 2], 16) for i in (1, 3, 5))
     return "#111111" if 0.299 * r + 0.587 * g + 0.114 * b > 115 else "#FFFFFF"
 
 
 def for_pages() -> dict[str, Any]:
-    """The same for the script of a page."""
+    """Return the same for the scripts of a page."""
     return {
         "fates": FATES,
         "outline": OUTLINE,
@@ -61,6 +61,6 @@ def for_pages() -> dict[str, Any]:
         "edge": EDGE,
         "blank": BLANK,
         "classes": CIVIDIS,
-        "told": TOLD,
-        "edges": EDGES_TOLD,
+        "told": NODE_LEGEND,
+        "edges": EDGE_LEGEND,
     }
