@@ -17,7 +17,7 @@ import torch
 
 from epic import InputError, __version__
 from epic.classifiers.voting import GRID
-from epic.paper.distance import distance_run
+from epic.paper.experiments.distance import distance_run
 
 
 def run(folder: Path, dataset: str, cost_name: str, seed: int, threads: int, neighbours: bool = False) -> dict:

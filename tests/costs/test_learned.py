@@ -11,7 +11,7 @@ import torch
 from epic import InputError, LearnedCost
 from epic.data import lollipop
 from epic.graphs.convert import pack
-from epic.paper.lollipop import pattern
+from epic.paper.experiments.lollipop import pattern
 from tests.sample_graphs import random_graph
 
 

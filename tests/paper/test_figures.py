@@ -12,10 +12,10 @@ from epic import InputError, LearnedCost, edit_path
 from epic.compare.store import Store
 from epic.data import lollipop, lollipop_graph
 from epic.graphs.convert import pack
-from epic.paper.blur import frobenius
+from epic.paper.experiments.blur import frobenius
+from epic.paper.experiments.lollipop import PRINTED, Pattern, pattern
+from epic.paper.figure_data import Numbers
 from epic.paper.figures import FIGURES, draw, draw_blur, draw_correspondence, draw_costs, draw_curves, draw_path
-from epic.paper.lollipop import PRINTED, Pattern, pattern
-from epic.paper.measured import Numbers
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import pytest
 from epic import InputError
 from epic.compare.plan import Entry, load_plan
 from epic.compare.store import Store
-from epic.paper.account import present
 from epic.paper.charts import Line, bar_chart, line_chart, steps
 from epic.paper.report import report, write_report
+from epic.paper.run_summary import present
 from tests.compare.stores import fill, others, tiny
 
 EVIL = "<script>alert(1)</script>"

@@ -11,11 +11,11 @@ from scipy import stats
 from epic import InputError
 from epic.compare.plan import Entry, load_plan
 from epic.compare.store import Store
-from epic.paper.account import Merged, account_of, command_of, is_quick, present, unshown
 from epic.paper.printed import printed
-from epic.paper.render import to_csv, to_latex, to_markdown
-from epic.paper.table import Block, Cell, Row, Table, marked, ranked
-from epic.paper.tables import differences, table_of
+from epic.paper.run_summary import Merged, command_of, is_quick, present, run_summary, unshown
+from epic.paper.tables.render import to_csv, to_latex, to_markdown
+from epic.paper.tables.train import differences, table_of
+from epic.paper.tables.types import Block, Cell, Row, Table, marked, ranked
 from tests.compare.stores import fill, others, tiny
 
 SCORES = {("vanilla", "A"): 0.60, ("drop_edge", "A"): 0.65, ("submix", "A"): 0.50}
@@ -362,7 +362,7 @@ def test_differences_in_text(tmp_path):
 def test_account_counts_runs_time_versions_and_failures(tmp_path):
     plan = tiny(seeds=2)
     store = fill(plan, tmp_path / "r.jsonl", score, lambda c: "no memory" if c["method"] == "submix" else None)
-    found = account_of(plan, store)
+    found = run_summary(plan, store)
     assert (found.total, found.done, found.failed, found.seconds) == (12, 8, 4, 84.0)
     assert found.versions == (("epic 0.1, torch 2.13", 8),)
     assert found.failures[0].what == "A, gin, submix, seed 0"
@@ -370,7 +370,7 @@ def test_account_counts_runs_time_versions_and_failures(tmp_path):
     assert found.warnings == ()
     text = (tmp_path / "r.jsonl").read_text()
     (tmp_path / "r.jsonl").write_text(text.replace('"data": "same"', '"data": "other"', 1))
-    assert account_of(plan, Store(tmp_path / "r.jsonl")).warnings == (
+    assert run_summary(plan, Store(tmp_path / "r.jsonl")).warnings == (
         "Runs on A saw different data: their checksums differ.",
     )
 
@@ -401,11 +401,11 @@ def test_an_account_is_of_the_datasets_backbones_and_methods_that_were_run(tmp_p
     whole = load_plan("noise")
     part = whole.narrowed(datasets=("IMDB-MULTI",), backbones=("gin",), methods=["vanilla", "flag"])
     store = fill(part, tmp_path / "r.jsonl", lambda c: 0.5)
-    found = account_of(whole, store)
+    found = run_summary(whole, store)
     assert found.command == "epic reproduce noise --datasets IMDB-MULTI --backbones gin --methods vanilla,flag"
     assert found.total == found.done == part.count()
     plain = fill(whole.narrowed(methods=["vanilla"]), tmp_path / "p.jsonl", lambda c: 0.5)
-    assert account_of(whole, plain).command == "epic reproduce noise --methods vanilla"
+    assert run_summary(whole, plain).command == "epic reproduce noise --methods vanilla"
 
 
 def test_which_plans_a_store_has(tmp_path):
@@ -467,7 +467,7 @@ def test_files_merge_and_a_success_is_not_hidden_by_a_failure(tmp_path):
     fill(plan, tmp_path / "b.jsonl", score, lambda c: "broken" if c["dataset"] == "A" else None)
     for files in ("ab", "ba"):
         both = Merged([tmp_path / f"{f}.jsonl" for f in files])
-        assert account_of(plan, both).done == 12
+        assert run_summary(plan, both).done == 12
         assert table_of(plan, both) == table_of(plan, fill(plan, tmp_path / "c.jsonl", score))
     with pytest.raises(InputError, match=r"there is no file .*nowhere\.jsonl"):
         Merged([tmp_path / "a.jsonl", tmp_path / "nowhere.jsonl"])

@@ -31,7 +31,7 @@ def demo(
         raise InputError(f"cannot write to {out}: {error.strerror}") from error
     from epic import EPIC
     from epic.data import lollipop
-    from epic.paper.lollipop import pattern, rows
+    from epic.paper.experiments.lollipop import pattern, rows
 
     train, unseen = lollipop(graphs, seed=seed), lollipop(120, seed=seed + 1)
     typer.echo(f"{len(train)} lollipop graphs to learn from, {len(unseen)} unseen ones to look at")

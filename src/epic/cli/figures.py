@@ -33,8 +33,8 @@ def figures(
     """
     from epic.compare.store import Store
     from epic.errors import choose
+    from epic.paper.figure_data import Numbers
     from epic.paper.figures import FIGURES, FORMATS, draw
-    from epic.paper.measured import Numbers
 
     choose(format, FORMATS, "format")
     names = [choose(name, FIGURES, "figure") for name in only or FIGURES]

@@ -60,7 +60,7 @@ def report(
     from epic.augment import METHODS
     from epic.compare.plan import load_plan, names
     from epic.paper import report as view
-    from epic.paper.account import Merged, present, unshown
+    from epic.paper.run_summary import Merged, present, unshown
 
     every = [load_plan(n) for n in names()]
     rows = None if methods is None else need_some(listed(methods), "methods")

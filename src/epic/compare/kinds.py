@@ -25,7 +25,7 @@ def distance(config: dict[str, Any], costs: Path, data: str | None) -> dict[str,
 
     The paper prints a deviation for unit cost, in which nothing is random but the split.
     """
-    from epic.paper.distance import distance_run
+    from epic.paper.experiments.distance import distance_run
 
     rest = _arguments(config)
     return distance_run(rest.pop("dataset"), **rest, split_seed=config["seed"], data=data)
@@ -33,21 +33,21 @@ def distance(config: dict[str, Any], costs: Path, data: str | None) -> dict[str,
 
 def blur(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
     """How far the soft assignment is from the exact one, by the number of Sinkhorn iterations."""
-    from epic.paper.blur import blur_run
+    from epic.paper.experiments.blur import blur_run
 
     return blur_run(**_arguments(config), costs=costs, data=data)
 
 
 def curves(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
     """Loss curves of learning costs."""
-    from epic.paper.curves import curves_run
+    from epic.paper.experiments.curves import curves_run
 
     return curves_run(**_arguments(config), data=data)
 
 
 def lollipop(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
     """Learned substitution costs by head and tail."""
-    from epic.paper.lollipop import lollipop_run
+    from epic.paper.experiments.lollipop import lollipop_run
 
     return lollipop_run(**_arguments(config))
 

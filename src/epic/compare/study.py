@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from epic.compare.differences import Difference, differences
-from epic.compare.outcomes import METRICS, Outcomes, outcomes
 from epic.compare.plan import Entry, Plan
+from epic.compare.reported_runs import METRICS, ReportedRuns, reported_runs
 from epic.compare.statistics import Comparison
 from epic.compare.store import Store
+from epic.compare.verdict import Difference, differences
 
 
 def comparison(
@@ -75,7 +75,7 @@ class Line:
 def lines(plan: Plan, store: Store) -> list[Line]:
     """One line a method, plain training first, from the runs that are done."""
     where = (plan.datasets[0], plan.backbones[0], plan.noise[0])
-    found = {e.label: outcomes(plan, store, e, *where) for e in plan.entries}
+    found = {e.label: reported_runs(plan, store, e, *where) for e in plan.entries}
     base = found["vanilla"]
     parts = {a.label: a.parts[0] for a in differences(plan, store, "vanilla")}
     result = []
@@ -105,11 +105,11 @@ def lines(plan: Plan, store: Store) -> list[Line]:
 def metric(plan: Plan, store: Store) -> str:
     """What the scores are."""
     where = (plan.datasets[0], plan.backbones[0], plan.noise[0])
-    found = (outcomes(plan, store, e, *where) for e in plan.entries)
+    found = (reported_runs(plan, store, e, *where) for e in plan.entries)
     return METRICS[next((o.task for o in found if o.done), "classes")]
 
 
-def _said(runs: Outcomes, gap: Difference | None) -> str:
+def _said(runs: ReportedRuns, gap: Difference | None) -> str:
     if not runs.done and runs.errors:
         return f"failed: {next(iter(runs.errors[0].strip().splitlines()), 'without a message')}"
     return "what the others are compared with" if gap is None else gap.verdict
@@ -120,7 +120,7 @@ def _over_splits(gap: Difference) -> Comparison:
     return gap.found if gap.over == "splits" else replace(gap.found, low=None, high=None, p=None)
 
 
-def _pairs(runs: Outcomes, base: Outcomes) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def _pairs(runs: ReportedRuns, base: ReportedRuns) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Runs beside those of plain training on the same split with the same seed."""
     for row, other in zip(runs.records, base.records, strict=True):
         for a, b in zip(row, other, strict=True):

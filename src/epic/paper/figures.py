@@ -19,8 +19,8 @@ from epic.view.strip import DASHED, draw_graph, draw_legend, step_title
 from epic.view.style import BLANK, CIVIDIS, COLOURS, EDGE, OUTLINE, WIDTH, ink_on
 
 if TYPE_CHECKING:
-    from epic.paper.lollipop import Pattern
-    from epic.paper.measured import Numbers
+    from epic.paper.experiments.lollipop import Pattern
+    from epic.paper.figure_data import Numbers
     from epic.paths.edit_path import EditPath
 
 FORMATS = ("png", "pdf", "svg")
@@ -115,7 +115,7 @@ def draw_costs(patterns: Sequence[Pattern], source: str) -> Drawn:
     """Mean substitution costs by part of the lollipop, measured beside the paper's (paper: appendix C)."""
     from matplotlib.figure import Figure
 
-    from epic.paper.lollipop import PRINTED
+    from epic.paper.experiments.lollipop import PRINTED
 
     if not patterns:
         raise InputError("there are no measured costs to draw")

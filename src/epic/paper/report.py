@@ -10,10 +10,10 @@ from epic.compare.plan import Plan
 from epic.compare.runner import duration
 from epic.compare.store import Store
 from epic.errors import choose
-from epic.paper.account import Account, account_of
-from epic.paper.render import difference_text, legend, plain_md, rank_text, to_csv, to_latex, to_markdown
 from epic.paper.report_figures import Figure, figures
-from epic.paper.tables import Against, Row, Table, differences, table_of
+from epic.paper.run_summary import RunSummary, run_summary
+from epic.paper.tables.render import difference_text, legend, plain_md, rank_text, to_csv, to_latex, to_markdown
+from epic.paper.tables.train import Against, Row, Table, differences, table_of
 from epic.view.page import environment
 
 FORMATS = ("html", "md", "csv", "latex")
@@ -28,7 +28,7 @@ class Section:
     table: Table
     figures: tuple[Figure, ...]
     against: tuple[Against, ...]
-    account: Account
+    summary: RunSummary
 
     @property
     def settings(self) -> list[tuple[str, str, list[str]]]:
@@ -71,8 +71,8 @@ def report(store: Store, plans: Sequence[Plan], form: str = "html") -> str:
 
 def page(sections: Sequence[Section], store: Store) -> str:
     """One HTML page without scripts: nothing in it can run, and nothing is fetched."""
-    done = sum(s.account.done for s in sections)
-    spent = duration(sum(s.account.seconds for s in sections))
+    done = sum(s.summary.done for s in sections)
+    spent = duration(sum(s.summary.seconds for s in sections))
     return (
         environment(Path(__file__).parent)
         .get_template("report.html.j2")
@@ -92,7 +92,7 @@ def page(sections: Sequence[Section], store: Store) -> str:
 def _section(plan: Plan, store: Store, drawn: bool) -> Section:
     table = table_of(plan, store)
     shown = figures(plan, table, store) if drawn else []
-    return Section(plan, table, tuple(shown), tuple(differences(plan, store)), account_of(plan, store))
+    return Section(plan, table, tuple(shown), tuple(differences(plan, store)), run_summary(plan, store))
 
 
 def _lines(row: Row, table: Table) -> list[str]:
@@ -106,7 +106,7 @@ def _lines(row: Row, table: Table) -> list[str]:
 
 
 def _markdown(section: Section) -> str:
-    account = section.account
+    account = section.summary
     parts = [f"## {plain_md(section.plan.name)}", to_markdown(section.table).rstrip()]
     said = [f"- {a.where}, {plain_md(a.label)}: {plain_md(a.verdict)}" for a in section.against if a.mean is not None]
     if said:

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from epic.compare.differences import block_title
-from epic.compare.outcomes import outcomes
 from epic.compare.plan import Plan
+from epic.compare.reported_runs import reported_runs
 from epic.compare.store import Store
+from epic.compare.verdict import block_title
 from epic.paper.charts import Line, bar_chart, key, line_chart, reach
-from epic.paper.kind_tables import records_of
-from epic.paper.table import Block, Table
+from epic.paper.tables.experiments import records_of
+from epic.paper.tables.types import Block, Table
 
 PAPER = "3 3"
 """Dashes of lines that the paper prints."""
@@ -58,7 +58,7 @@ def _learning(plan: Plan, table: Table, store: Store) -> list[Figure]:
             for dataset in plan.datasets:
                 curves: dict[str, list[Line]] = {"loss": [], "validation": [], "test": []}
                 for entry in plan.entries:
-                    got = outcomes(plan, store, entry, dataset, backbone, noise)
+                    got = reported_runs(plan, store, entry, dataset, backbone, noise)
                     for name, lines in curves.items():
                         y = _mean_curve([r["history"][name] for r in got.done if r.get("history", {}).get(name)])
                         scaled = [v if name == "loss" else got.scale * v for v in y]

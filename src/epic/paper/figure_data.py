@@ -16,8 +16,8 @@ from epic.costs.learning import ASSIGNMENTS
 from epic.data.lollipop import lollipop
 from epic.data.splits import stratified_split
 from epic.graphs.convert import pack
-from epic.paper.blur import frobenius
-from epic.paper.lollipop import Pattern, pattern
+from epic.paper.experiments.blur import frobenius
+from epic.paper.experiments.lollipop import Pattern, pattern
 from epic.paths.edit_path import EditPath, edit_path
 
 CLASSES = 4

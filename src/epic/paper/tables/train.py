@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from epic.compare.differences import Against, Difference, baseline, block_title, differences
-from epic.compare.outcomes import METRICS, outcomes
 from epic.compare.plan import Entry, Plan
+from epic.compare.reported_runs import METRICS, reported_runs
 from epic.compare.store import Store
-from epic.paper import kind_tables
-from epic.paper.account import is_quick
+from epic.compare.verdict import Against, Difference, baseline, block_title, differences
 from epic.paper.printed import TABLES, Printed, printed
-from epic.paper.table import Block, Cell, Row, Table, marked, ranked, summary
+from epic.paper.run_summary import is_quick
+from epic.paper.tables import experiments
+from epic.paper.tables.types import Block, Cell, Row, Table, marked, ranked, summary
 
 __all__ = ["Against", "Block", "Cell", "Difference", "Row", "Table", "differences", "table_of"]
 
@@ -25,7 +25,7 @@ _KEY = {"costs": "cost", "order": "order", "sinkhorn": "k"}
 
 def table_of(plan: Plan, store: Store) -> Table:
     """The table of a plan of any kind; what is missing in the store is missing in the cells."""
-    table = kind_tables.KINDS[plan.kind](plan, store) if plan.kind != "train" else train_table(plan, store)
+    table = experiments.KINDS[plan.kind](plan, store) if plan.kind != "train" else train_table(plan, store)
     return replace(table, notes=(QUICK, *table.notes)) if is_quick(plan) else table
 
 
@@ -42,7 +42,7 @@ def train_table(plan: Plan, store: Store) -> Table:
                 cells = []
                 paper = _printed_row(plan.name, known, entry, backbone, noise)
                 for dataset in plan.datasets:
-                    found = outcomes(plan, store, entry, dataset, backbone, noise)
+                    found = reported_runs(plan, store, entry, dataset, backbone, noise)
                     if found.done:
                         metrics[METRICS[found.task]] = None
                     cell = replace(

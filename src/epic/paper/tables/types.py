@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from epic.compare.differences import Difference
 from epic.compare.statistics import competition_ranks, mean_ranks
+from epic.compare.verdict import Difference
 from epic.paper.printed import Printed
 
 Mark = Literal["best", "second"] | None

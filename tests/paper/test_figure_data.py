@@ -10,8 +10,8 @@ from epic.compare.task import Task
 from epic.costs import LearnedCost
 from epic.data import lollipop, stratified_split
 from epic.graphs.convert import pack
-from epic.paper.lollipop import pattern
-from epic.paper.measured import Numbers
+from epic.paper.experiments.lollipop import pattern
+from epic.paper.figure_data import Numbers
 
 
 def numbers(path, **options):

@@ -7,13 +7,13 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from epic.compare.outcomes import outcomes
 from epic.compare.plan import Plan, load_plan
+from epic.compare.reported_runs import reported_runs
 from epic.compare.store import Store
-from epic.paper.account import is_quick
-from epic.paper.lollipop import PRINTED
+from epic.paper.experiments.lollipop import PRINTED
 from epic.paper.printed import printed
-from epic.paper.table import Block, Cell, Row, Table, marked, summary
+from epic.paper.run_summary import is_quick
+from epic.paper.tables.types import Block, Cell, Row, Table, marked, summary
 
 Record = dict[str, Any]
 SEEDS = "Mean (sample standard deviation) over seeds."
@@ -92,7 +92,7 @@ def _vanilla(plan: Plan, store: Store) -> list[Row]:
     paper = {c.dataset: c for c in printed("main") if (c.method, c.backbone) == ("vanilla", "gin")}
     cells = []
     for dataset in plan.datasets:
-        found = outcomes(splits, store, splits.entries[0], dataset, "gin", 0.0)
+        found = reported_runs(splits, store, splits.entries[0], dataset, "gin", 0.0)
         cell = summary(found.values, splits.splits, len(found.errors))
         cells.append(replace(cell.with_printed(paper.get(dataset)), printed_mark=None))
     return [Row("vanilla GIN", tuple(cells))] if any(c.runs for c in cells) else []

@@ -7,8 +7,8 @@ import io
 import re
 from collections.abc import Callable
 
-from epic.compare.differences import Difference
-from epic.paper.table import Block, Cell, Row, Table
+from epic.compare.verdict import Difference
+from epic.paper.tables.types import Block, Cell, Row, Table
 
 FIELDS = (
     "table block backbone noise row column mean std runs expected failed mark printed printed_std printed_mark "

@@ -13,7 +13,7 @@ from epic import FeatureCost, InputError, LearnedCost, UnitCost
 from epic.data import Dataset, corrupt, load, lollipop
 from epic.data.splits import split_of
 from epic.graphs.convert import pack
-from epic.paper.distance import distance_run
+from epic.paper.experiments.distance import distance_run
 
 OLD = "dataset cost seed test_graphs correct accuracy fit_seconds nearest_seconds assignments_solved_share".split()
 SMALL = {"epochs": 3}
@@ -146,7 +146,7 @@ def test_mutag(tu_folder, tmp_path, monkeypatch):
 
 def test_the_benchmark_keeps_its_lines(tu_folder, tmp_path, monkeypatch):
     monkeypatch.setenv("EPIC_CACHE", str(tmp_path))
-    script, out = Path(__file__).parents[2] / "benchmarks" / "nearest.py", tmp_path / "nearest.jsonl"
+    script, out = Path(__file__).parents[3] / "benchmarks" / "nearest.py", tmp_path / "nearest.jsonl"
 
     def run(*more):
         arguments = ["MUTAG", "--costs", "unit,feature", "--seeds", "2", "--data", str(tu_folder.parent), *more]

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from epic.compare.outcomes import Outcomes, outcomes
 from epic.compare.plan import Entry, Plan
+from epic.compare.reported_runs import ReportedRuns, reported_runs
 from epic.compare.statistics import (
     Comparison,
     SignedRank,
@@ -94,9 +94,9 @@ def differences(plan: Plan, store: Store, against: str | None = None, confidence
             rivals = [e for e in plan.entries if e is not base]
             table: list[list[Difference]] = [[] for _ in rivals]
             for dataset in plan.datasets:
-                other = outcomes(plan, store, base, dataset, backbone, noise)
+                other = reported_runs(plan, store, base, dataset, backbone, noise)
                 column = [
-                    compare(dataset, outcomes(plan, store, e, dataset, backbone, noise), other, confidence)
+                    compare(dataset, reported_runs(plan, store, e, dataset, backbone, noise), other, confidence)
                     for e in rivals
                 ]
                 for row, cell in zip(table, corrected(column), strict=True):
@@ -109,7 +109,7 @@ def differences(plan: Plan, store: Store, against: str | None = None, confidence
     return found
 
 
-def compare(dataset: str, method: Outcomes, other: Outcomes, confidence: float = 0.95) -> Difference:
+def compare(dataset: str, method: ReportedRuns, other: ReportedRuns, confidence: float = 0.95) -> Difference:
     """One method against another on one dataset; :func:`corrected` gives p-value and verdict."""
     a, b = method.scores, other.scores
     by_split = tuple(

@@ -2,7 +2,7 @@ import torch
 
 from epic.costs import Cost, NodeCosts
 from epic.data import lollipop_graph
-from epic.paper.lollipop import PRINTED, pattern, rows
+from epic.paper.experiments.lollipop import PRINTED, pattern, rows
 
 
 class HeadCost(Cost):

@@ -29,7 +29,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Account:
+class RunSummary:
     """``done`` and ``failed`` count runs that choose settings too, out of ``total``; ``versions`` come with the number
     of runs made with each; ``warnings`` are things that should not be.
     """
@@ -44,7 +44,7 @@ class Account:
     warnings: tuple[str, ...]
 
 
-def account_of(plan: Plan, store: Store) -> Account:
+def run_summary(plan: Plan, store: Store) -> RunSummary:
     """Everything about the tasks of a plan that the store knows."""
     tasks, ran = plan.tasks(store), begun(plan, store)
     found = [r for t in tasks if (r := store.get(t)) is not None]
@@ -59,7 +59,7 @@ def account_of(plan: Plan, store: Store) -> Account:
             config = record["config"]
             data[config["dataset"], config.get("noise"), config.get("split_seed")].add(record["data"])
     odd = sorted({place[0] for place, sums in data.items() if len(sums) > 1})
-    return Account(
+    return RunSummary(
         command_of(ran),
         max(ran.count(), len(ran.tasks(store))),
         len(found),

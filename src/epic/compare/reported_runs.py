@@ -16,7 +16,7 @@ METRICS = {"classes": "accuracy in percent", "binary": "ROC-AUC in percent", "va
 
 
 @dataclass(frozen=True)
-class Outcomes:
+class ReportedRuns:
     """``records[split][seed]``, None where a run is missing or failed; ``errors`` of those that failed; settings
     ``chosen`` in each split that has runs.
     """
@@ -68,7 +68,7 @@ class Outcomes:
         return float(np.mean(times)) if times else None
 
 
-def outcomes(plan: Plan, store: Store, entry: Entry, dataset: str, backbone: str, noise: float) -> Outcomes:
+def reported_runs(plan: Plan, store: Store, entry: Entry, dataset: str, backbone: str, noise: float) -> ReportedRuns:
     """All splits and seeds of an entry; those whose settings are not chosen yet are missing."""
     records: list[tuple[dict[str, Any] | None, ...]] = []
     errors: list[str] = []
@@ -84,7 +84,7 @@ def outcomes(plan: Plan, store: Store, entry: Entry, dataset: str, backbone: str
         if any(records[-1]):
             plain, own = plan.plain_choice(group, store), plan.choice(group, entry, store)
             chosen.append(_told({**(plain or {}), **(own or {})}))
-    return Outcomes(tuple(records), tuple(errors), tuple(chosen))
+    return ReportedRuns(tuple(records), tuple(errors), tuple(chosen))
 
 
 def _told(settings: dict[str, Any]) -> str:

@@ -1,0 +1,1 @@
+"""What the paper measures besides training: one file an experiment."""
