@@ -65,7 +65,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     for name in options.datasets.split(","):
         dataset = load(name)
-        split = split_of(dataset.y, dataset.split, 0)
+        split = split_of(dataset.y, official=dataset.split, seed=0)
         graphs = with_features(dataset.graphs, split.train).select(split.train)
         batch = graphs.select(torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))[:BATCH])
         making, training, prepared = {}, {}, {}

@@ -58,7 +58,7 @@ def main() -> None:
     torch.set_num_threads(1)
     keep_memory()
     dataset = load("NCI1")
-    split = split_of(dataset.y, None, 0)
+    split = split_of(dataset.y, seed=0)
     graphs = dataset.graphs.select(split.train)
     cost = LearnedCost().fit(graphs, validation=0, epochs=5, seed=0, progress=False)
     recipe = Training(batch_size=128, epochs=10_000)

@@ -2,7 +2,9 @@ import pytest
 import torch
 
 from epic import InputError
-from epic.labels import count_classes, mix, soft_labels
+from epic.costs.triplets import Triplets
+from epic.data.dataset import task_of
+from epic.labels import class_columns, count_classes, infer_task, mix, soft_labels
 
 
 def test_integer_rows_must_be_tasks():
@@ -42,3 +44,35 @@ def test_labels_are_float32_whatever_torch_makes_by_default():
         soft_labels(torch.tensor([0, 1]), -1)
     with pytest.raises(InputError, match="class index 1 but only 1 classes"):
         soft_labels(torch.tensor([True]), 1)
+
+
+def test_rounded_shares_are_classes_to_all_who_read_labels():
+    """In one fit, training and triplet learning must not disagree on what labels are."""
+    y = torch.tensor([[0.333, 0.333, 0.333], [0.2, 0.3, 0.501], [0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    assert infer_task(y) == task_of(y, "rounded") == "classes"
+    assert not Triplets(y[1:]).ordinal
+    assert class_columns(y[1:], "classes").tolist() == [[2], [0], [2]]
+    values = torch.tensor([[0.2, 0.3], [0.4, 0.6], [0.1, 0.9]])  # the first row sums to 0.5
+    assert infer_task(values) == "values"
+    assert Triplets(values).ordinal
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (torch.tensor([0, 3]), "classes"),
+        (torch.tensor([[True], [False]]), "classes"),
+        (torch.tensor([[0, 1], [1, 1]]), "binary"),
+        (torch.tensor([0.0, float("nan"), 1.0]), "binary"),
+        (torch.tensor([[1.0, float("nan")], [0.0, 1.0]]), "binary"),
+        (torch.tensor([[1.5, -0.5], [0.0, 1.0]]), "values"),
+        (torch.tensor([0.5, 1.0]), "values"),
+    ],
+)
+def test_every_kind_of_label_has_one_name(y, task):
+    assert infer_task(y) == task
+
+
+def test_missing_tasks_have_no_class():
+    y = torch.tensor([[1.0, float("nan")], [0.0, 1.0]])
+    assert class_columns(y, "binary").tolist() == [[1, -1], [0, 1]]

@@ -1,4 +1,4 @@
-"""What a model is trained to make small, for every kind of label."""
+"""What labels are, decided in one place: the kinds of labels, how to tell them apart, and the loss of each."""
 
 from __future__ import annotations
 
@@ -7,48 +7,78 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from epic.errors import InputError, choose
-from epic.graphs.packed import matrix
 
 TASKS = ("classes", "binary", "values")
-"""Class indices or soft classes; 0/1 tasks, NaN where missing; real values, NaN where missing."""
+"""The kinds of labels: class indices or rows of class shares; 0/1 tasks, NaN where missing; real values, NaN where
+missing."""
+
+TOLERANCE = 0.01
+"""How far from 1 the shares of a row may sum: enough for three decimals and twenty classes, or two and two."""
 
 
-def loss(output: Tensor, y: Tensor, task: str) -> Tensor:
-    """Loss against float labels: soft cross-entropy, BCE that skips missing (NaN) labels, or squared error."""
-    choose(task, TASKS, "task")
-    if task == "classes":
-        return F.cross_entropy(output, y)
-    known = ~torch.isnan(y)
-    if not bool(known.any()):
-        return output.sum() * 0.0  # nothing to learn from this batch
-    if task == "binary":
-        return F.binary_cross_entropy_with_logits(output[known], y[known].to(output.dtype))
-    return F.mse_loss(output[known], y[known].to(output.dtype))
+def infer_task(y: Tensor) -> str:
+    """Return the kind of labels, one of :data:`TASKS`.
 
+    Integers in one column are class indices, in several columns 0/1 tasks. Float rows of several columns, none
+    negative, that sum to 1 within :data:`TOLERANCE` are class shares. Other floats are 0/1 tasks if all known ones are
+    0 or 1, else values.
 
-def task_by_look(y: Tensor) -> str:
-    """What labels are, by their look: rows that are not negative and sum to 1 are (soft) classes.
+    Args:
+        y: One row for each graph.
 
-    >>> task_by_look(torch.tensor([0, 1])), task_by_look(torch.tensor([[0.0], [1.0]])), task_by_look(torch.eye(2))
+    Raises:
+        InputError: A class index is negative.
+
+    >>> infer_task(torch.tensor([0, 1])), infer_task(torch.tensor([[0.0], [1.0]])), infer_task(torch.eye(2))
     ('classes', 'binary', 'classes')
     """
-    rows = matrix(y)
+    rows = _rows(y)
     if not rows.is_floating_point():
+        _check_indices(rows)
         return "classes" if rows.shape[1] == 1 else "binary"
-    if rows.shape[1] > 1 and bool((rows >= 0).all()) and torch.allclose(rows.sum(1), rows.new_ones(len(rows))):
+    if rows.shape[1] > 1 and bool((rows >= 0).all() & ((rows.sum(1) - 1).abs() <= TOLERANCE).all()):
         return "classes"
     known = rows[~torch.isnan(rows)]
     return "binary" if bool(((known == 0) | (known == 1)).all()) else "values"
 
 
-def check_classes(y: Tensor) -> None:
-    """Refuse class indices below 0; labels of other kinds pass."""
-    if not y.is_floating_point() and matrix(y).shape[1] == 1 and y.numel() and int(y.min()) < 0:
-        raise InputError(f"class index {int(y.min())} is negative: number the classes from 0")
+def class_columns(y: Tensor, task: str) -> Tensor:
+    """Return classes as integers ``[graphs, tasks]``, -1 where missing.
+
+    Rows of class shares give one column: the class with the largest share.
+
+    Args:
+        y: One row for each graph.
+        task: ``classes`` or ``binary``.
+
+    Raises:
+        InputError: A class index is negative.
+
+    >>> class_columns(torch.tensor([[0.2, 0.8], [0.9, 0.1]]), "classes").tolist()
+    [[1], [0]]
+    """
+    rows = _rows(y)
+    if task == "classes" and rows.shape[1] > 1:
+        return rows.argmax(1, keepdim=True)
+    _check_indices(rows)
+    return torch.where(torch.isnan(rows), -1, rows).long()
+
+
+def count_classes(y: Tensor) -> int | None:
+    """Return the number of classes (at least two) if labels are class indices, else None.
+
+    Raises:
+        InputError: A class index is negative.
+    """
+    rows = _rows(y)
+    if rows.is_floating_point() or rows.shape[1] != 1 or not rows.numel():
+        return None
+    _check_indices(rows)
+    return max(2, int(rows.max()) + 1)
 
 
 def soft_labels(y: Tensor, num_classes: int | None = None) -> Tensor:
-    """Float rows ``[B, C]`` from any kind of labels.
+    """Return labels of any kind as float rows ``[B, C]``.
 
     Class indices become one-hot over ``num_classes``. Rows that are one-hot, soft, 0/1 tasks (NaN where missing) or
     real values stay what they are; single real values become one column.
@@ -58,7 +88,7 @@ def soft_labels(y: Tensor, num_classes: int | None = None) -> Tensor:
     >>> soft_labels(torch.tensor([0.5, -1.0])).tolist()
     [[0.5], [-1.0]]
     """
-    rows = matrix(y)
+    rows = _rows(y)
     if rows.is_floating_point():
         return rows if rows.dtype == torch.double else rows.float()
     if rows.shape[1] > 1:
@@ -69,7 +99,7 @@ def soft_labels(y: Tensor, num_classes: int | None = None) -> Tensor:
                 "missing labels as NaN among float ones"
             )
         return rows.float()
-    check_classes(rows)
+    _check_indices(rows)
     if num_classes is None:
         raise InputError("the number of classes is not known: call fit(dataset) first, or pass num_classes=")
     highest = int(rows.max()) if rows.numel() else -1
@@ -78,14 +108,33 @@ def soft_labels(y: Tensor, num_classes: int | None = None) -> Tensor:
     return F.one_hot(rows[:, 0].long(), num_classes).float()
 
 
-def count_classes(y: Tensor) -> int | None:
-    """Number of classes if labels are class indices (two at least), else None; an index below 0 is refused."""
-    check_classes(y)
-    single = y.numel() == y.shape[0]
-    return None if y.is_floating_point() or not single or not y.numel() else max(2, int(y.max()) + 1)
+def loss(output: Tensor, y: Tensor, task: str) -> Tensor:
+    """Return the loss of outputs against float labels.
+
+    Soft cross-entropy for classes, binary cross-entropy for 0/1 tasks, squared error for values. Missing (NaN) labels
+    are left out.
+    """
+    choose(task, TASKS, "task")
+    if task == "classes":
+        return F.cross_entropy(output, y)
+    known = ~torch.isnan(y)
+    if not bool(known.any()):
+        return output.sum() * 0.0  # nothing to learn from this batch
+    measure = F.binary_cross_entropy_with_logits if task == "binary" else F.mse_loss
+    return measure(output[known], y[known].to(output.dtype))
 
 
 def mix(source: Tensor, target: Tensor, share: Tensor) -> Tensor:
-    """``(1 - share) * source + share * target`` by row; the ends are exact even where the other is NaN."""
+    """Return ``(1 - share) * source + share * target`` by row; the ends are exact even where the other is NaN."""
     w = share.to(source.dtype)[:, None]
     return torch.where(w == 0, source, torch.where(w == 1, target, (1 - w) * source + w * target))
+
+
+def _rows(y: Tensor) -> Tensor:
+    return y[:, None] if y.dim() == 1 else y.flatten(1)
+
+
+def _check_indices(rows: Tensor) -> None:
+    """Refuse class indices below 0; labels of other kinds pass."""
+    if not rows.is_floating_point() and rows.shape[1] == 1 and rows.numel() and int(rows.min()) < 0:
+        raise InputError(f"class index {int(rows.min())} is negative: number the classes from 0")

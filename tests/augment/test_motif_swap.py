@@ -15,7 +15,7 @@ import epic.augment.motif_swap as room
 from epic import InputError
 from epic.augment import MotifSwap
 from epic.augment.motif_swap import swap
-from epic.augment.reliability import Descriptors, Given, Logistic, Reliability, best_threshold, hold_out
+from epic.augment.reliability import Descriptors, Given, Logistic, Reliability, best_threshold
 from epic.graphs.convert import pack
 from tests.augment.tester import AugmentationTester, graphs, made
 from tests.sample_graphs import random_graph
@@ -267,13 +267,6 @@ def test_reliability_by_hand():
     assert found(None, torch.tensor([-1, 1, -1, 1])).tolist() == [True, False, True, True]
     missing = Reliability.of(lambda graphs: torch.eye(3)[:2], None, torch.tensor([0, 1]), 3)
     assert missing.prototypes.tolist() == torch.eye(3).tolist()
-
-
-def test_a_share_of_each_class_is_held_out():
-    label = torch.tensor([0] * 20 + [1] * 5 + [2])
-    learn, judge = hold_out(label, torch.Generator().manual_seed(0))
-    assert sorted(torch.cat([learn, judge]).tolist()) == list(range(26))
-    assert torch.bincount(label[judge], minlength=3).tolist() == [4, 1, 0]
 
 
 def test_its_own_classifier_is_judged_on_graphs_that_it_has_not_seen(monkeypatch):

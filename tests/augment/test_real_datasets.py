@@ -27,7 +27,7 @@ def test_epic_keeps_features_and_edge_attributes(name):
     if "EPIC_DATA" not in os.environ:
         pytest.skip("set EPIC_DATA to a folder with tu/ and ogb/ to test on real data")
     dataset = load(name, download=False)
-    split = split_of(dataset.y, dataset.split)
+    split = split_of(dataset.y, official=dataset.split)
     train = with_features(dataset.graphs, split.train).select(split.train[:: max(1, len(split.train) // 200)])
     cost = LearnedCost(hidden_channels=8, num_layers=1).fit(train, validation=0, epochs=1, seed=0, progress=False)
     degrees = True if dataset.graphs.x is None else None

@@ -94,7 +94,7 @@ def test_augmented_graphs_are_a_dataset_to_train_on(tmp_path, train):
     written(tmp_path / "a", train, count=256)
     dataset = load(tmp_path / "a")
     assert (dataset.task, dataset.outputs) == ("classes", 4)
-    split = split_of(dataset.y, None)
+    split = split_of(dataset.y)
     assert len(split.test) > 40
     result = run_training(dataset, split, options=Training(epochs=2, batch_size=64), progress=False)
     assert 0 <= result.test <= 1

@@ -3,6 +3,7 @@ import torch
 
 from epic import InputError
 from epic.data import stratified_folds, stratified_split
+from epic.data.splits import hold_out, split_of, strata
 
 COUNTS = {  # class sizes of the paper's sets, and the test graphs its printed accuracies imply
     "NCI1": ([2053, 2057], 823),
@@ -34,12 +35,12 @@ def test_seeds():
     with pytest.raises(InputError, match="class indices"):
         stratified_split(torch.rand(5))
     with pytest.raises(InputError, match="leave something"):
-        stratified_split(y, 0.9, 0.1)
+        stratified_split(y, train=0.9, validation=0.1)
 
 
 def test_folds_cover_everything_once_and_keep_the_classes_balanced():
     y = torch.repeat_interleave(torch.arange(3), torch.tensor([31, 22, 50]))
-    splits = stratified_folds(y, 10, seed=2)
+    splits = stratified_folds(y, folds=10, seed=2)
     assert torch.cat([s.test for s in splits]).sort().values.tolist() == list(range(103))
     assert torch.cat([s.validation for s in splits]).sort().values.tolist() == list(range(103))
     for s in splits:
@@ -48,4 +49,37 @@ def test_folds_cover_everything_once_and_keep_the_classes_balanced():
         for c, size in enumerate((31, 22, 50)):
             assert int((y[s.test] == c).sum()) in (size // 10, size // 10 + 1)
     with pytest.raises(InputError, match="folds must lie between 3"):
-        stratified_folds(y, 1)
+        stratified_folds(y, folds=1)
+
+
+def test_a_share_of_each_class_is_held_out():
+    y = torch.tensor([0] * 20 + [1] * 5 + [2])
+    stays, held = hold_out(y, share=0.2)
+    assert torch.cat([stays, held]).sort().values.tolist() == list(range(26))
+    assert torch.bincount(y[held], minlength=3).tolist() == [4, 1, 0]
+    assert torch.bincount(y[hold_out(y, share=0.1, least=2)[1]], minlength=3).tolist() == [2, 0, 0]
+    assert hold_out(y, share=0.0)[1].numel() == 0
+    assert torch.equal(hold_out(y, seed=3)[1], hold_out(y, seed=3)[1])
+    assert not torch.equal(hold_out(y, share=0.5, seed=3)[1], hold_out(y, share=0.5, seed=4)[1])
+    with pytest.raises(InputError, match=r"in \[0, 1\), got 1.5"):
+        hold_out(y, share=1.5)
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        (torch.tensor([[2], [0]]), [2, 0]),
+        (torch.tensor([[0.1, 0.9], [1.0, 0.0]]), [1, 0]),
+        (torch.tensor([1.0, 0.0, float("nan")]), [1, 0, -1]),
+        (torch.tensor([[1.0, 1.0], [0.0, 1.0]]), [0, 0]),
+        (torch.tensor([0.5, 2.0]), [0, 0]),
+    ],
+)
+def test_strata_of_every_kind_of_label(y, expected):
+    assert strata(y).tolist() == expected
+
+
+def test_soft_rows_are_split_by_their_largest_share():
+    y = torch.eye(2)[torch.arange(40) % 2] * 0.8 + 0.1
+    split = split_of(y)
+    assert y[split.test].argmax(1).bincount().tolist() == [4, 4]

@@ -24,7 +24,7 @@ from epic.graphs.convert import pack
 from epic.graphs.degrees import DegreeFeatures, demanded, detect
 from epic.graphs.packed import Graphs, PackedGraphs, join
 from epic.graphs.ragged import lengths
-from epic.labels import TASKS, count_classes, loss, soft_labels, task_by_look
+from epic.labels import TASKS, count_classes, infer_task, loss, soft_labels
 from epic.random import Seed, base_seed, derived, digest
 
 CHUNK = 256
@@ -157,7 +157,7 @@ class Augmentation:
         counted = count_classes(packed.y)
         self.num_classes = self.num_classes if classes_given else counted
         if not task_given:
-            self.task = dataset.task if isinstance(dataset, Dataset) else task_by_look(packed.y)
+            self.task = dataset.task if isinstance(dataset, Dataset) else infer_task(packed.y)
         self._looked = False
         self._look(packed)
         self.prepare(packed, **options)
@@ -309,7 +309,7 @@ class Augmentation:
         if self._looked:
             return
         if self.task is None and packed.y is not None:
-            self.task = task_by_look(packed.y)
+            self.task = infer_task(packed.y)
         self._degrees = None
         if self.degree_features:
             self._degrees = demanded(packed)

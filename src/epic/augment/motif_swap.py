@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from epic.augment.base import Augmentation, MethodInfo, need_bool, need_share
-from epic.augment.reliability import Descriptors, Given, Logistic, Reliability, hold_out
+from epic.augment.reliability import HELD_OUT, Descriptors, Given, Logistic, Reliability
+from epic.data.splits import hold_out
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, join, matrix, offsets, ranges
 from epic.labels import soft_labels
-from epic.random import Seed, derived, uniform
+from epic.random import Seed, uniform
 
 AREA = 1 << 22
 """Pairs of neighbours of a node that are looked at in one go, over all nodes."""
@@ -88,7 +89,7 @@ class MotifSwap(Augmentation):
             self._reliable = Reliability.of(Given(classifier), graphs, label, num_classes)
             return
         graphs, label = graphs.to("cpu"), label.cpu()
-        learn, judge = hold_out(label, derived(self._seed, "held out"))
+        learn, judge = hold_out(label, share=HELD_OUT, seed=self._seed)
         # Degree features say nothing that the degrees do not.
         describe = Descriptors.of(graphs, use_x=self._degrees is None)
         model = Logistic.fit(describe, graphs.select(learn), label[learn], num_classes)

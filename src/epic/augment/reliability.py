@@ -15,6 +15,7 @@ from epic.graphs.packed import PackedGraphs, matrix
 BUCKETS = 64
 DEGREES = 10
 HELD_OUT = 0.2
+"""Share of the graphs of each class that the classifier is judged on."""
 
 Classifier = Callable[[PackedGraphs], Tensor]
 """Graphs to probabilities ``[B, K]``."""
@@ -64,17 +65,6 @@ def best_threshold(value: Tensor, right: Tensor) -> float:
     low, high = value[right].sort().values, value[~right].sort().values
     mistakes = torch.searchsorted(low, found) + high.numel() - torch.searchsorted(high, found, right=True)
     return float(found[mistakes.argmin()])  # argmin gives the first
-
-
-def hold_out(label: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Graphs to learn from and graphs to judge by: a share of each class, one at least where it has two."""
-    shuffled = torch.randperm(label.numel(), generator=generator)
-    grouped = shuffled[torch.argsort(label[shuffled], stable=True)]
-    count = torch.bincount(label)
-    place = torch.arange(label.numel()) - torch.repeat_interleave(count.cumsum(0) - count, count)
-    wanted = (HELD_OUT * count).round().clamp_min(1).where(count > 1, 0.0)
-    held = place < torch.repeat_interleave(wanted, count)
-    return grouped[~held], grouped[held]
 
 
 @dataclass(frozen=True)

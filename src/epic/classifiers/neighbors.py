@@ -16,7 +16,8 @@ from typing_extensions import Self
 
 from epic.classifiers.voting import GRID, WEIGHTS, best_k, choices, class_labels, validate, vote
 from epic.costs.base import Cost
-from epic.costs.learned import LearnedCost, hold_out
+from epic.costs.learned import LearnedCost
+from epic.data.splits import hold_out
 from epic.distance.matrices import Neighbors, nearest
 from epic.errors import InputError, choose
 from epic.graphs.convert import check_same_features, pack
@@ -125,12 +126,13 @@ class EditNeighbors:
             held = _coded(pack(validation).to("cpu"), classes)
             check_same_features(train, held)
         elif self.k is None:
-            train, held = hold_out(train, 0.1, seed)
-            if held is None:
+            stays, out = hold_out(torch.from_numpy(label), share=0.1, least=2, seed=seed)
+            if out.numel() == 0:
                 raise InputError(
                     f"{len(given)} graphs of {classes.size} classes are too few to set some aside and choose k: "
                     "pass k=, or validation="
                 )
+            train, held = train.select(stays), train.select(out)
         ks = choices(self.k, self.grid, len(train))
         cost = self._learn(train, held, {"seed": seed, "progress": self.progress}, options)
         scores = None

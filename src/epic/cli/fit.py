@@ -50,7 +50,7 @@ def fit(
     from epic.data.splits import split_of
 
     loaded = say_notes(load(dataset, data, labels=targets(target), task=task))
-    split = split_of(loaded.y, loaded.split, split_seed)
+    split = split_of(loaded.y, official=loaded.split, seed=split_seed)
     train, validation = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
     typer.echo(f"{loaded.name}: {len(train)} graphs to learn from, {len(validation)} to validate on")
     cost = LearnedCost(backbone=backbone).fit(

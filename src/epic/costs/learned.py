@@ -11,9 +11,10 @@ from torch import Tensor
 
 from epic.costs.base import Cost
 from epic.costs.learning import Epoch, Learning, learn
+from epic.data.splits import hold_out
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
-from epic.graphs.packed import Graphs, PackedGraphs, matrix
+from epic.graphs.packed import Graphs, PackedGraphs
 from epic.matching.euclidean import EuclideanReducedCosts, between, settled, swaps
 from epic.matching.reduced import ReducedCosts
 from epic.matching.types import Assignment, NodeCosts
@@ -76,7 +77,9 @@ class LearnedCost(Cost):
         if packed.y is None:
             raise InputError("the graphs have no labels y: learning costs needs them")
         if isinstance(validation, (int, float)):
-            train, held = hold_out(packed, float(validation), settings.seed)
+            stays, out = hold_out(packed.y, share=float(validation), least=2, seed=settings.seed)
+            # Two of a class at least, or there is no triplet to validate on.
+            train, held = (packed.select(stays), packed.select(out)) if out.numel() else (packed, None)
         else:
             train, held = packed, pack(validation)
         path = None if checkpoint is None else Path(checkpoint)
@@ -169,25 +172,3 @@ def _learning(options: dict[str, Any]) -> Learning:
     if "seed" in options:
         options = {**options, "seed": base_seed(options["seed"])}  # a generator will do, too
     return Learning(**options)
-
-
-def hold_out(graphs: PackedGraphs, share: float, seed: int) -> tuple[PackedGraphs, PackedGraphs | None]:
-    """Set aside a share of every class (of all graphs, where labels are not classes)."""
-    if not 0 <= share < 1:
-        raise InputError(f"validation must be a share in [0, 1) or graphs, got {share}")
-    if share == 0 or len(graphs) < 10:
-        return graphs, None
-    assert graphs.y is not None
-    y = matrix(graphs.y.cpu())
-    by_class = y.shape[1] == 1 and not y.is_floating_point()
-    classes = y[:, 0].long() if by_class else torch.zeros(len(graphs), dtype=torch.long)
-    shuffled = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(seed))
-    grouped = shuffled[torch.argsort(classes[shuffled], stable=True)]
-    counts = torch.bincount(classes - classes.min())
-    place = torch.arange(len(graphs)) - torch.repeat_interleave(counts.cumsum(0) - counts, counts)
-    # Two of a class at least, or there is no triplet to watch; none of a class that cannot spare them.
-    wanted = (share * counts).round().clamp_min(2).where(counts >= 10, 0.0)
-    held = place < torch.repeat_interleave(wanted, counts)
-    if not bool(held.any()):
-        return graphs, None
-    return graphs.select(grouped[~held].sort().values), graphs.select(grouped[held].sort().values)

@@ -1,9 +1,9 @@
-"""Graphs with what is known about them: where they come from, what their labels mean, how they are officially split."""
+"""Graphs with what is known about them: their source, what their labels mean, their official split."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import overload
 
 import torch
@@ -13,39 +13,45 @@ from torch_geometric.data import Data
 from epic.data.splits import Split
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix
-from epic.labels import check_classes, task_by_look
+from epic.labels import class_columns, infer_task
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """``task`` is ``classes`` (``y`` holds class indices, or rows of shares), ``binary`` (0/1 tasks, NaN where missing)
-    or ``values`` (real targets).
+    """Graphs and what is known about them, a sequence: ``dataset[3]`` is a ``Data``, ``dataset[:9]`` packed graphs.
 
-    ``notes`` tell what a reader had to leave out or change. It is a sequence of its graphs, too: ``dataset[3]`` is a
-    ``Data``, ``dataset[:9]`` a ``PackedGraphs``.
+    Args:
+        name: Where the graphs come from.
+        graphs: The graphs.
+        task: What their labels are, one of :data:`epic.labels.TASKS`.
+        split: The official split, if there is one.
+        notes: What a reader had to leave out or change.
+        degree_features: Whether ``x`` was made from node degrees.
     """
 
     name: str
     graphs: PackedGraphs
     task: str
     split: Split | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+    degree_features: bool = False
 
     @property
     def y(self) -> Tensor:
+        """The labels, as the graphs carry them."""
         if self.graphs.y is None:
             raise InputError(f"{self.name} has no labels")
         return self.graphs.y
 
     @property
     def outputs(self) -> int:
-        """Numbers that a model has to give for each graph."""
+        """Numbers that a model must return for each graph."""
         rows = matrix(self.y)
         return int(rows.max()) + 1 if self.task == "classes" and rows.shape[1] == 1 else rows.shape[1]
 
     @property
     def num_classes(self) -> int | None:
-        """How many classes there are; None where labels are something else."""
+        """Number of classes; None if labels are something else."""
         return self.outputs if self.task == "classes" else None
 
     def __len__(self) -> int:
@@ -66,16 +72,18 @@ class Dataset:
 
 
 def task_of(y: Tensor, name: str, task: str | None = None) -> str:
-    """What labels are, by their look unless told; refuse those that cannot be learned or leave nothing to learn."""
-    task = task or task_by_look(y)
-    check_classes(y)
-    rows = matrix(y)
-    if rows.is_floating_point() and bool(torch.isinf(rows).any()):
-        raise InputError(f"{name}: the label of graph {int(torch.isinf(rows).any(1).nonzero()[0])} is infinite")
-    known = rows[~torch.isnan(rows)] if rows.is_floating_point() else rows
-    if task == "classes" and rows.shape[1] > 1:
-        known = rows.argmax(1)
-    if task != "values" and known.unique().numel() < 2:
-        only = f" ({float(known.flatten()[0]):g})" if known.numel() else ""
-        raise InputError(f"{name} has one class only{only}: there is nothing to tell apart")
+    """Return what labels are: ``task``, or inferred from the labels.
+
+    Raises:
+        InputError: A label is infinite, or there is one class only.
+    """
+    task = task or infer_task(y)
+    if y.is_floating_point() and bool(torch.isinf(y).any()):
+        raise InputError(f"{name}: the label of graph {int(torch.isinf(matrix(y)).any(1).nonzero()[0])} is infinite")
+    if task != "values":
+        classes = class_columns(y, task)
+        found = classes[classes >= 0].unique().tolist()
+        if len(found) < 2:
+            only = f" ({found[0]})" if found else ""
+            raise InputError(f"{name} has one class only{only}: there is nothing to tell apart")
     return task

@@ -19,7 +19,7 @@ from epic.data.dataset import Dataset, task_of
 from epic.data.splits import Split
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
-from epic.labels import TASKS, task_by_look
+from epic.labels import TASKS, infer_task
 
 # The integer codes of OGB (Hu et al. 2020), so that its encoders and our OGB backbones fit. The last code of a list is
 # "other".
@@ -196,7 +196,7 @@ def _labels(path: Path, cells: list[list[Cell]], task: str | None) -> tuple[Tens
         choose(task, TASKS, "task")
     if task == "classes" and single:
         y = torch.tensor([row[0].index for row in cells])
-    elif task == "classes" and task_by_look(y) != task:
+    elif task == "classes" and infer_task(y) != task:
         raise InputError(f"{path}: classes are one column of 0, 1, 2, ..., or columns that sum to 1 in every row")
     elif task == "binary" and bool((odd := (y != 0) & (y != 1) & ~torch.isnan(y)).any()):
         row, column = odd.nonzero()[0].tolist()

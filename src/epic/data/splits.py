@@ -1,4 +1,4 @@
-"""Splits into training, validation and test graphs."""
+"""Splits into training, validation and test graphs, and the share of graphs that is held out in fitting."""
 
 from __future__ import annotations
 
@@ -8,30 +8,38 @@ import torch
 from torch import Tensor
 
 from epic.errors import InputError
-from epic.graphs.packed import matrix
-from epic.labels import task_by_look
-from epic.random import derived
+from epic.labels import class_columns, infer_task
+from epic.random import Seed, base_seed, derived
 
 
 @dataclass(frozen=True)
 class Split:
-    """Indices of the three parts."""
+    """Indices of the training, validation and test graphs."""
 
     train: Tensor
     validation: Tensor
     test: Tensor
 
 
-def stratified_split(y: Tensor, train: float = 0.7, validation: float = 0.1, seed: int = 0) -> Split:
-    """Split each class alike after a seeded shuffle; what is left is test. Repeated splits take other seeds.
+def stratified_split(y: Tensor, *, train: float = 0.7, validation: float = 0.1, seed: Seed = 0) -> Split:
+    """Split each class alike after a seeded shuffle; what is left is test.
 
     The cuts are ``int(share * n)`` of each class, as the paper's printed accuracies show: the default leaves 823 test
     graphs of NCI1's 4110.
+
+    Args:
+        y: Class indices ``[graphs]``.
+        train: Share of training graphs.
+        validation: Share of validation graphs.
+        seed: Another seed gives another split.
+
+    Raises:
+        InputError: The shares leave nothing to test, or labels are not class indices.
     """
     if not (0 < train < 1 and 0 <= validation < 1 and train + validation < 1):
         raise InputError(f"shares train={train}, validation={validation} must be positive and leave something to test")
     parts: list[list[Tensor]] = [[], [], []]
-    for index in _shuffled_classes(y, seed):
+    for index in _shuffled_classes(y, seed, "split"):
         # Rounded before int(): 0.7 + 0.1 is 0.7999... in binary.
         cut, stop = int(round(train * index.numel(), 9)), int(round((train + validation) * index.numel(), 9))
         for part, piece in zip(parts, (index[:cut], index[cut:stop], index[stop:]), strict=True):
@@ -39,31 +47,26 @@ def stratified_split(y: Tensor, train: float = 0.7, validation: float = 0.1, see
     return Split(*(torch.cat(part).sort().values for part in parts))
 
 
-def split_of(y: Tensor, official: Split | None, seed: int = 0) -> Split:
-    """The official split where there is one, else 70/10/20, stratified where labels are classes or one 0/1 task."""
-    if official is not None:
-        return official
-    if y.is_floating_point():
-        flat = matrix(y)
-        if task_by_look(y) == "classes":
-            return stratified_split(flat.argmax(1), seed=seed)
-        single = flat.shape[1] == 1 and bool(((flat == 0) | (flat == 1)).all())
-        y = flat[:, 0].long() if single else torch.zeros(len(flat), dtype=torch.long)
-    return stratified_split(y if y.dim() == 1 else y[:, 0], seed=seed)
+def stratified_folds(y: Tensor, *, folds: int = 10, seed: Seed = 0) -> list[Split]:
+    """Return K-fold splits, each class dealt out in turn: fold f tests, fold f + 1 validates, the others train.
 
+    Args:
+        y: Class indices ``[graphs]``.
+        folds: Number of folds, at least 3.
+        seed: Another seed gives other folds.
 
-def stratified_folds(y: Tensor, folds: int = 10, seed: int = 0) -> list[Split]:
-    """K-fold cross-validation, each class dealt out in turn: fold f tests, fold f + 1 validates, the others train.
+    Raises:
+        InputError: There are fewer than 3 folds, or more folds than graphs.
 
     >>> y = torch.tensor([0, 0, 0, 1, 1, 1])
-    >>> [sorted(y[s.test].tolist()) for s in stratified_folds(y, 3)]
+    >>> [sorted(y[s.test].tolist()) for s in stratified_folds(y, folds=3)]
     [[0, 1], [0, 1], [0, 1]]
     """
     if not 3 <= folds <= y.numel():
         raise InputError(f"folds must lie between 3 and the number of graphs ({y.numel()}), got {folds}")
     fold = torch.empty_like(y)
     dealt = 0
-    for index in _shuffled_classes(y, seed):
+    for index in _shuffled_classes(y, seed, "split"):
         # Go on dealing where the last class stopped, so that fold sizes differ by one at most.
         fold[index] = (torch.arange(index.numel()) + dealt) % folds
         dealt += index.numel()
@@ -74,11 +77,54 @@ def stratified_folds(y: Tensor, folds: int = 10, seed: int = 0) -> list[Split]:
     return result
 
 
-def _shuffled_classes(y: Tensor, seed: int) -> list[Tensor]:
+def split_of(y: Tensor, *, official: Split | None = None, seed: Seed = 0) -> Split:
+    """Return the official split where there is one, else 70/10/20, stratified by :func:`strata`."""
+    return stratified_split(strata(y), seed=seed) if official is None else official
+
+
+def hold_out(y: Tensor, *, share: float = 0.1, least: int = 1, seed: Seed = 0) -> tuple[Tensor, Tensor]:
+    """Set aside a share of the graphs of each class.
+
+    Args:
+        y: Labels of any kind; the classes are those of :func:`strata`.
+        share: Share of each class to set aside, in [0, 1).
+        least: Graphs of a class to set aside at least. A class of fewer than ``5 * least`` graphs is not touched.
+        seed: Another seed holds out other graphs.
+
+    Returns:
+        Sorted indices of the graphs that stay, and of those held out (there may be none).
+
+    Raises:
+        InputError: ``share`` is not in [0, 1).
+
+    >>> stays, held = hold_out(torch.tensor([0] * 20 + [1] * 10 + [2] * 3), share=0.2)
+    >>> len(stays), len(held)
+    (27, 6)
+    """
+    if not 0 <= share < 1:
+        raise InputError(f"the share of graphs to hold out must lie in [0, 1), got {share}")
+    held = torch.zeros(y.shape[0], dtype=torch.bool)
+    for index in _shuffled_classes(strata(y), seed, "hold out"):
+        if share and index.numel() >= 5 * least:
+            held[index[: max(least, round(share * index.numel()))]] = True
+    return (~held).nonzero()[:, 0], held.nonzero()[:, 0]
+
+
+def strata(y: Tensor) -> Tensor:
+    """Return the class of each graph where labels are classes or one 0/1 task; the same for all where they are not."""
+    if not y.is_floating_point() and y.numel() == y.shape[0]:
+        return y.reshape(-1).cpu()  # in any numbering
+    task = infer_task(y)
+    if task != "values" and (columns := class_columns(y.cpu(), task)).shape[1] == 1:
+        return columns[:, 0]
+    return torch.zeros(y.shape[0], dtype=torch.long)
+
+
+def _shuffled_classes(y: Tensor, seed: Seed, purpose: str) -> list[Tensor]:
     if y.dim() != 1 or y.is_floating_point():
         raise InputError(f"a stratified split needs class indices [graphs], got {y.dtype} {list(y.shape)}")
-    found = []
+    start, found = base_seed(seed), []
     for c in y.unique():
         index = (y == c).nonzero()[:, 0]
-        found.append(index[torch.randperm(index.numel(), generator=derived(seed, "split", int(c)))])
+        found.append(index[torch.randperm(index.numel(), generator=derived(start, purpose, int(c)))])
     return found

@@ -89,7 +89,7 @@ def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Datas
     dataset = load(config.dataset, data, labels=config.target, task=config.task)
     if config.checksum is not None and config.checksum != checksum(dataset):
         raise InputError(f"{config.dataset} is not what it was when this was planned: start anew")
-    split = split_of(dataset.y, dataset.split if config.split == "official" else None, config.split_seed)
+    split = split_of(dataset.y, official=dataset.split if config.split == "official" else None, seed=config.split_seed)
     graphs = with_features(dataset.graphs, split.train)
     notes = dataset.notes if dataset.graphs.x is not None else (*dataset.notes, "degrees")
     if config.noise:

@@ -31,7 +31,7 @@ def by_matrix(dataset, cost, k, split_seed=0, ties=False):
 
     ``ties``: graphs as near as the k-th vote too.
     """
-    split = split_of(dataset.y, None, split_seed)
+    split = split_of(dataset.y, seed=split_seed)
     train, test = dataset.graphs.select(split.train), dataset.graphs.select(split.test)
     matrix = cost.distances(test, train, progress=False)
     right = 0
@@ -52,7 +52,7 @@ def test_unit_cost_is_what_the_matrix_says(lollipops):
     assert json.loads(json.dumps(record)) == record
     assert record["train_graphs"] + record["validation_graphs"] + record["test_graphs"] == 120
     assert record["classes"] == 4
-    split = split_of(lollipops.y, None, 0)
+    split = split_of(lollipops.y, seed=0)
     assert record["test_graphs"] == split.test.numel()
     common = lollipops.y[split.train].bincount().argmax()
     assert record["majority_accuracy"] == pytest.approx(
@@ -96,7 +96,7 @@ def test_a_run_is_a_function_of_its_arguments(lollipops):
 
 
 def test_a_cost_learned_before_gives_the_same_record(lollipops):
-    split = split_of(lollipops.y, None, 0)
+    split = split_of(lollipops.y, seed=0)
     train, held = (lollipops.graphs.select(part) for part in (split.train, split.validation))
     cost = LearnedCost().fit(train, validation=held, seed=0, assignment="hungarian", progress=False, **SMALL)
     fresh = distance_run("lollipops", "hungarian", data=lollipops, learning=SMALL)
@@ -107,7 +107,7 @@ def test_a_cost_learned_before_gives_the_same_record(lollipops):
 
 
 def test_options_of_the_network(lollipops):
-    split = split_of(lollipops.y, None, 0)
+    split = split_of(lollipops.y, seed=0)
     parts = [lollipops.graphs.select(part) for part in (split.train, split.validation)]
     cost = LearnedCost(hidden_channels=5).fit(
         parts[0], validation=parts[1], assignment="hungarian", progress=False, **SMALL

@@ -16,7 +16,7 @@ def curves_run(
 ) -> dict[str, Any]:
     """Training and validation loss of every epoch. No early stop: the curves are what is wanted."""
     loaded = load(dataset, data, progress=False)
-    split = split_of(loaded.y, loaded.split, 0)
+    split = split_of(loaded.y, official=loaded.split, seed=0)
     start = time.perf_counter()
     cost = LearnedCost().fit(
         loaded.graphs.select(split.train),

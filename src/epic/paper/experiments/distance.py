@@ -107,7 +107,7 @@ def distance_run(
 
 def _parts(dataset: Dataset, split_seed: int) -> list[PackedGraphs]:
     """Training, validation and test graphs, classes numbered from 0."""
-    split = split_of(dataset.y, dataset.split, split_seed)
+    split = split_of(dataset.y, official=dataset.split, seed=split_seed)
     codes = np.unique(class_labels(dataset.graphs), return_inverse=True)[1]
     graphs = replace(dataset.graphs, y=torch.from_numpy(codes))
     parts = [graphs.select(part) for part in (split.train, split.validation, split.test)]
