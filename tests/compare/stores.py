@@ -56,7 +56,7 @@ def fill(plan, path, score, failed=lambda c: None):
                 if (error := failed(c)) is not None:
                     writer.add(task, {"error": error, "seconds_in_all": 1.0})
                 elif c["seed"] == TUNING_SEED:
-                    liked = 1 - c["settings"].get("ratio", 0.5) + (c["form"].get("pool") == "mean")
+                    liked = 1 - c["settings"].get("ratio", 0.5) + (c["model"].get("pool") == "mean")
                     writer.add(task, record(0.1, liked / 10))
                 elif (value := score(c)) is not None:
                     writer.add(task, record(value))

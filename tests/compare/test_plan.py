@@ -52,8 +52,8 @@ def test_settings_are_chosen_on_validation_before_they_are_used(store, tmp_path)
         assert best.config["settings"] != {}, "the fake's validation score grows where p is set"
         assert all(t.config["settings"] == best.config["settings"] for t in third if t.config["dataset"] == dataset)
     assert table.count() == sum(map(len, stages)) == len(table.tasks(store))
-    pools = {t.config["dataset"]: t.config["form"] for t in second if t.config["method"] == "vanilla"}
-    assert all(t.config["form"] == pools[t.config["dataset"]] for t in third), "rivals use what vanilla chose"
+    pools = {t.config["dataset"]: t.config["model"] for t in second if t.config["method"] == "vanilla"}
+    assert all(t.config["model"] == pools[t.config["dataset"]] for t in third), "rivals use what vanilla chose"
 
 
 def test_the_choice_is_by_validation_not_by_test(store):
@@ -136,8 +136,8 @@ def test_entries_may_be_short_or_long():
 @pytest.mark.parametrize("name", ["main", "distance", "lollipop", "curves", "blur"])
 def test_runs_of_an_older_recipe_are_not_taken_for_new_ones(name, tmp_path):
     for task in load_plan(name).quick().tasks(Store(tmp_path / "r.jsonl")):
-        assert task.config["recipe"] == RESULTS_VERSION
-        assert task.key != Task(task.kind, {**task.config, "recipe": RESULTS_VERSION - 1}).key
+        assert task.config["results_version"] == RESULTS_VERSION
+        assert task.key != Task(task.kind, {**task.config, "results_version": RESULTS_VERSION - 1}).key
 
 
 @pytest.mark.parametrize("name", ["main", "distance"])

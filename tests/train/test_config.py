@@ -12,9 +12,8 @@ def test_the_key_is_what_decides_a_run():
     assert RunConfig(**one.model_dump()).key == one.key
 
 
-def test_what_says_how_to_read_a_csv_leaves_other_keys_as_they_were():
+def test_how_a_csv_is_read_decides_the_run():
     plain = run_config(dataset="a.csv")
-    assert not {"target", "task"} & set(plain.model_dump())
     assert plain.key == run_config(dataset="a.csv", target=None, task=None).key
     told = run_config(dataset="a.csv", target=["u", "v"], task="binary")
     assert (told.model_dump()["target"], told.model_dump()["task"]) == (["u", "v"], "binary")
@@ -31,12 +30,12 @@ def test_what_says_how_to_read_a_csv_leaves_other_keys_as_they_were():
         ({"noise": 1.5}, "noise: .*got 1.5"),
         ({"colour": 1}, "colour: Extra inputs are not permitted"),
         ({"cost": {"assignment": "greedy"}}, "unknown assignment 'greedy'"),
-        ({"form": {"pols": "sum"}}, "unknown option of the backbone 'pols'; did you mean 'pool'"),
+        ({"model": {"pols": "sum"}}, "unknown option of the backbone 'pols'; did you mean 'pool'"),
         ({"method": "epic", "settings": {"cost": "unit"}}, "unknown setting of epic 'cost'"),
         ({"method": "drop_edge", "settings": {"p": "abc"}}, "^p of drop_edge must be a number, got 'abc'$"),
         ({"method": "node_sam", "settings": {"rounds": [2]}}, r"^rounds of node_sam must be a number, got \[2\]$"),
         ({"method": "submix", "settings": {"ratio": True}}, "^ratio of submix must be a number, got True$"),
-        ({"form": {"dropout": "much"}}, "^dropout of the backbone must be a number, got 'much'$"),
+        ({"model": {"dropout": "much"}}, "^dropout of the backbone must be a number, got 'much'$"),
     ],
 )
 def test_wrong_values_are_named(values, message):

@@ -77,7 +77,7 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
         raise InputError(f"the config {path} must hold lines such as `epochs: 50`")
     known = {p.name: p for p in context.command.params if p.name not in (None, "config")}
     found = {}
-    if "recipe" in values and "set" in known:
+    if "results_version" in values and "set" in known:
         values = _of_a_run(values)
     for key, value in values.items():
         name = choose(str(key).replace("-", "_"), known, f"option of epic {context.info_name} in {path}")
@@ -92,7 +92,7 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
 
 def _of_a_run(values: dict[str, Any]) -> dict[str, Any]:
     """The resolved config that lies beside a result, in the words of the command line."""
-    rest = {k: v for k, v in values.items() if k not in ("recipe", "checksum") and v is not None}
+    rest = {k: v for k, v in values.items() if k not in ("results_version", "checksum") and v is not None}
     rest["set"] = rest.pop("settings", {})
     learn = dict(rest.pop("cost", {}))
     rest |= {"cost": learn.pop("file", None), "learn": learn}

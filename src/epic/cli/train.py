@@ -35,7 +35,7 @@ def train(
     ] = None,
     backbone: Annotated[str, typer.Option(help="gin or gcn.")] = "gin",
     pool: Annotated[str | None, typer.Option(help="sum or mean (default: sum; mean for molecules).")] = None,
-    form: Annotated[
+    model: Annotated[
         list[str] | None,
         typer.Option(help="Change of the backbone, as NAME=VALUE: hidden_channels, num_layers, dropout, pool, ..."),
     ] = None,
@@ -55,7 +55,7 @@ def train(
         float, typer.Option(help="Share of training and validation labels to corrupt.", min=0, max=1)
     ] = 0.0,
     epochs: Annotated[int, typer.Option(help="Epochs at most.", min=1)] = 100,
-    batch: Annotated[int | None, typer.Option(help="Graphs in a batch (128; for molecules 32).", min=1)] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Graphs in a batch (128; for molecules 32).", min=1)] = None,
     lr: Annotated[float, typer.Option(help="Adam's learning rate.")] = 1e-3,
     weight_decay: Annotated[float, typer.Option(help="Adam's weight decay.", min=0)] = 0.0,
     decay: Annotated[float, typer.Option(help="Factor of the learning rate every --decay-every epochs.")] = 0.5,
@@ -101,9 +101,9 @@ def train(
         settings=settings,
         backbone=backbone,
         fit_epochs=fit_epochs,
-        form={**settings_of(form, "--form"), **({} if pool is None else {"pool": pool})},
+        model={**settings_of(model, "--model"), **({} if pool is None else {"pool": pool})},
         epochs=epochs,
-        batch=batch,
+        batch_size=batch_size,
         lr=lr,
         weight_decay=weight_decay,
         decay=decay,

@@ -54,7 +54,7 @@ def lollipop(config: dict[str, Any], costs: Path, data: str | None) -> dict[str,
 
 def _arguments(config: dict[str, Any]) -> dict[str, Any]:
     """What the functions take: all but what only tells runs of other code, or of other contents of a file, apart."""
-    return {k: v for k, v in config.items() if k not in ("recipe", "checksum")}
+    return {k: v for k, v in config.items() if k not in ("results_version", "checksum")}
 
 
 KINDS: dict[str, Kind] = {"train": train, "distance": distance, "blur": blur, "curves": curves, "lollipop": lollipop}

@@ -193,8 +193,8 @@ class Plan(BaseModel):
             yield from self.final(group, entry, store) or []
 
     def _task(self, group: Group, entry: Entry, settings: dict[str, Any], plain: dict[str, Any], seed: int) -> Task:
-        form = {k: v for k, v in plain.items() if k in ("pool", "dropout")}
-        rest = {k: v for k, v in plain.items() if k not in form}
+        model = {k: v for k, v in plain.items() if k in ("pool", "dropout")}
+        rest = {k: v for k, v in plain.items() if k not in model}
         values = {
             "dataset": group.dataset,
             "method": entry.method,
@@ -207,7 +207,7 @@ class Plan(BaseModel):
             **self.options,
             **rest,
             "cost": {**self.options.get("cost", {}), **entry.cost},
-            "form": {**self.options.get("form", {}), **form},
+            "model": {**self.options.get("model", {}), **model},
         }
         return _checked(json.dumps(values, sort_keys=True))
 
@@ -231,7 +231,7 @@ class Plan(BaseModel):
                     **self.options,
                     **dict(zip(axes, values, strict=True)),
                     "seed": seed,
-                    "recipe": RESULTS_VERSION,
+                    "results_version": RESULTS_VERSION,
                 }
                 if config.get("dataset") in self.checksums:
                     config["checksum"] = self.checksums[config["dataset"]]

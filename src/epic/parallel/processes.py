@@ -1,7 +1,8 @@
-"""The seam between what is to be done and where: in this process, in a pool of processes, or on a Ray cluster."""
+"""Run tasks in this process, in a pool of processes, or on a Ray cluster, behind one function."""
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import threading
@@ -12,7 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from multiprocessing.synchronize import Event
 from typing import Any
+
+from epic.errors import InputError
+from epic.parallel.stderr import Stderr
+
+log = logging.getLogger(__name__)
 
 RETRIES = 2
 """How often a task is tried again after the process that did it died."""
@@ -20,7 +27,14 @@ RETRIES = 2
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task: its value, or the error that it ended with. ``seconds`` is the time it took."""
+    """The value of a task, or the error that it ended with.
+
+    Attributes:
+        task: The task.
+        value: What the function returned; None after an error.
+        error: The error as text; None after a success.
+        seconds: The time that the task took.
+    """
 
     task: Any
     value: Any
@@ -38,14 +52,22 @@ def execute(
 ) -> Iterator[Outcome]:
     """Call ``function`` on every task, each in one thread, and yield outcomes as they come.
 
-    ``workers`` processes work side by side (0: this very process, one task after the other). ``ray`` is the address of
-    a cluster, or ``local`` to start one here. The function must be importable, and tasks and values picklable; its
-    value may not depend on where it runs. An error in a task is an outcome; the death of a process is not, its task is
-    done again.
+    An error in a task is an outcome. The death of a process is not: its task is done again.
 
-    ``tasks`` are asked for one by one as room is free: also some that wait for a worker, so that none is ever idle;
-    ``ahead=False`` asks for those alone that begin at once. A generator of them may yield None to say that there is
-    nothing to do before some task in hand is done; it is asked again after that.
+    Args:
+        function: An importable function whose value does not depend on where it runs.
+        tasks: Picklable tasks. They are asked for one by one as workers become free. An iterator may yield None to
+            say that nothing can be done before a running task ends; it is asked again after that.
+        workers: Number of processes (0: this very process, one task after the other).
+        ray: Address of a Ray cluster to use instead, or ``local`` to start one here.
+        ahead: Also ask for tasks that wait for a worker, so that none is ever idle. With False, only tasks that begin
+            at once are asked for.
+
+    Yields:
+        One outcome for each task, in the order in which they end.
+
+    Raises:
+        InputError: If worker processes cannot start, or the cluster cannot be reached.
     """
     if ray is not None:
         from epic.parallel.ray import on_ray
@@ -57,14 +79,15 @@ def execute(
 _installed: Callable[[Any], Any] | None = None
 
 
-def _install(function: Callable[[Any], Any]) -> None:
+def _install(function: Callable[[Any], Any], started: Event) -> None:
     """Keep the function in a worker: what it carries (graphs, a model) is then sent once, not with every task."""
     global _installed
     _installed = function
+    started.set()
     parent = multiprocessing.parent_process()
 
     def watch() -> None:
-        # A killed harness cannot end its workers: they notice, and go too.
+        # A killed harness cannot end its workers: they notice, and end themselves.
         if parent is not None:
             parent.join()
             os._exit(1)
@@ -78,7 +101,7 @@ def _attempt_installed(task: Any) -> tuple[Any, str | None, float]:
 
 
 def attempt(function: Callable[[Any], Any], task: Any) -> tuple[Any, str | None, float]:
-    """Value, error and time of one task, in a single thread."""
+    """Return value, error and time of one task, done in a single thread."""
     import torch
 
     torch.set_num_threads(1)
@@ -100,20 +123,22 @@ def _here(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[Outc
 
 def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ahead: bool) -> Iterator[Outcome]:
     again: deque[tuple[Any, int]] = deque()  # tasks whose process died, and how often
+    started = multiprocessing.get_context("spawn").Event()
     while True:
+        stderr = Stderr()
         # A fresh interpreter for each worker: forking a process in which torch has run threads may hang.
-        pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _install, (function,))
+        pool = ProcessPoolExecutor(workers, stderr.context, _install, (function, started))
         running: dict[Future, tuple[Any, int]] = {}
         try:
             while True:
-                # A short queue: what has not been handed out is not lost when the pool breaks. After that, suspects go
-                # alone, so that none is blamed for another's death.
+                # A short queue: what has not been handed out is not lost when the pool breaks. After that, suspects
+                # run alone, so that none is blamed for another's death.
                 suspects = any(deaths for _, deaths in [*again, *running.values()])
                 while len(running) < (1 if suspects else workers + ahead):
                     item = again.popleft() if again else following(tasks, bool(running))
                     if item is None:
                         break
-                    again.appendleft(item)  # submitting to a pool that has just broken fails: the task must not be lost
+                    again.appendleft(item)  # submitting to a pool that has just broken fails: keep the task
                     future = pool.submit(_attempt_installed, item[0])
                     running[future] = again.popleft()
                 if not running:
@@ -122,19 +147,32 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
                     result = future.result()
                     yield Outcome(running.pop(future)[0], *result)
         except BrokenProcessPool:
+            last = stderr.error()
+            if not started.is_set():
+                raise InputError(_cannot_start(last)) from None
             for future, (task, deaths) in running.items():
                 if future.done() and future.exception() is None:
                     yield Outcome(task, *future.result())
                 elif deaths == RETRIES:
-                    yield Outcome(task, None, f"its process died {deaths + 1} times", 0.0)
+                    yield Outcome(task, None, f"its process died {deaths + 1} times" + (last and f": {last}"), 0.0)
                 else:
+                    log.debug("a worker process died; its task is done again")
                     again.append((task, deaths + 1))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+            stderr.close()
+
+
+def _cannot_start(last: str) -> str:
+    return (
+        "worker processes cannot start. Each of them imports the script that starts them: put the call under "
+        '`if __name__ == "__main__":`, or use workers=0. '
+        + (f"A worker ended with {last}" if last else "No worker said why it ended")
+    )
 
 
 def following(tasks: Iterator[Any], busy: bool) -> tuple[Any, int] | None:
-    """The next task, or None if there is none now."""
+    """Return the next task and the number of its deaths so far, or None if there is no task now."""
     task = next(tasks, _END)
     if task is None and not busy:
         raise RuntimeError("there is nothing to do and nothing to wait for")

@@ -1,149 +1,152 @@
-"""Everything that decides the outcome of one run, checked before any work is done."""
+"""Everything that decides the outcome of one run, checked before any work is done.
+
+The command line makes its options from these models. So this file imports neither torch nor a room that does, except
+inside the functions that check values.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from typing_extensions import Self
 
-from epic.augment import METHODS, method_class
-from epic.costs.learning import Learning
 from epic.errors import InputError, choose
-from epic.nn.backbones import BackboneConfig
-from epic.nn.layers import BACKBONES
-from epic.train.loop import Training
+
+if TYPE_CHECKING:
+    from epic.train.loop import Training
 
 RESULTS_VERSION = 3
 """Raised when results of the same config change on purpose, so that old ones are not taken for new."""
 
 
 class CostConfig(BaseModel):
-    """How the cost of EPIC is learned; ``file`` is one that is there already."""
+    """How the cost of EPIC is learned, or the file that it is loaded from."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    file: str | None = None
-    backbone: str = "gin"
-    assignment: str = "sinkhorn"
-    epochs: int = Field(40, ge=1)
-    sinkhorn: int = Field(10, ge=1)
+    file: str | None = Field(None, description="A cost from `epic fit`; without it, a cost is learned first.")
+    backbone: str = Field("gin", description="Layers of the cost network: gin or gcn.")
+    assignment: str = Field(
+        "sinkhorn", description="How pairs are matched: sinkhorn (the paper) or hungarian (exact, twice as fast)."
+    )
+    epochs: int = Field(40, ge=1, description="Epochs of learning a cost, at most.")
+    sinkhorn: int = Field(10, ge=1, description="Iterations of Sinkhorn.")
 
     def learning(self, seed: int) -> dict[str, Any]:
-        """Options for ``LearnedCost.fit``."""
-        options: dict[str, Any] = {
+        """Return the options for ``LearnedCost.fit``."""
+        from epic.costs.learning import Learning
+
+        options = {
             "assignment": self.assignment,
             "epochs": self.epochs,
             "iterations": self.sinkhorn,
             "seed": seed,
         }
-        Learning(**options)
+        Learning(**options)  # type: ignore[arg-type]  # refuses values that it cannot use
         return options
 
 
 class RunConfig(BaseModel):
-    """One run is a pure function of this (and of the data).
-
-    ``settings`` are arguments of the method's class; ``fit_epochs`` is how long a method that learns does so (None: as
-    it is by default); ``form`` changes the backbone (pool, dropout, hidden_channels, num_layers); ``batch`` None is
-    128, or 32 for molecules; ``noise`` corrupts that share of training and validation labels; ``split`` official is
-    the dataset's own where it has one; ``checksum`` is the one that the dataset must have; ``target`` and ``task`` say
-    how to read a CSV.
-    """
+    """The config of one run: its outcome is a pure function of this and of the data."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    dataset: str
-    method: str = "vanilla"
-    settings: dict[str, Any] = {}
-    fit_epochs: int | None = Field(None, ge=1)
-    backbone: str = "gin"
-    form: dict[str, Any] = {}
-    epochs: int = Field(100, ge=1)
-    batch: int | None = Field(None, ge=1)
-    lr: float = Field(1e-3, gt=0)
-    weight_decay: float = Field(0.0, ge=0)
-    decay: float = Field(0.5, gt=0)
-    decay_every: int = Field(0, ge=0)
-    patience: int = Field(0, ge=0)
-    noise: float = Field(0.0, ge=0, le=1)
-    split: Literal["official", "stratified"] = "official"
-    split_seed: int = 0
-    seed: int = 0
-    cost: CostConfig = CostConfig()
-    checksum: str | None = None
-    target: list[str] | None = None
-    task: str | None = None
-    recipe: int = RESULTS_VERSION
+    dataset: str = Field(
+        description="A TUDataset name (NCI1), an OGB name (ogbg-molbace), lollipop, a folder in TU format, a CSV of "
+        "SMILES, or a .pt or .safetensors file of graphs.",
+    )
+    target: list[str] | None = Field(
+        None,
+        description="Column of a CSV to predict, or several separated by commas (default: label, y, target or class).",
+    )
+    task: str | None = Field(
+        None,
+        description="What the labels of a CSV are: classes (0, 1, 2, ...), binary (0 or 1) or values (default: as they "
+        "look).",
+    )
+    split: Literal["official", "stratified"] = Field(
+        "official", description="official: the dataset's own split if it has one; stratified: always 70/10/20."
+    )
+    split_seed: int = Field(0, description="Seed of the stratified 70/10/20 split (OGB and scaffold splits are fixed).")
+    noise: float = Field(0.0, ge=0, le=1, description="Share of training and validation labels to corrupt.")
+    checksum: str | None = Field(None, description="Checksum that the dataset must have.")
 
-    @field_validator("method")
-    @classmethod
-    def _known_method(cls, value: str) -> str:
-        return choose(value, METHODS, "method")
+    method: str = Field("vanilla", description="Any name that `epic methods` lists.")
+    settings: dict[str, Any] = Field({}, description="Setting of the method, for example ratio=0.3; repeatable.")
+    fit_epochs: int | None = Field(
+        None, ge=1, description="Epochs of what a method other than EPIC learns first (default: the method's)."
+    )
+    cost: CostConfig = Field(CostConfig(), description="How the cost of EPIC is learned.")
+
+    backbone: str = Field("gin", description="Layers of the classifier: gin or gcn.")
+    model: dict[str, Any] = Field(
+        {},
+        description="Change of the backbone, for example pool=mean, dropout=0.2, hidden_channels=32, num_layers=3; "
+        "repeatable.",
+    )
+
+    epochs: int = Field(100, ge=1, description="Epochs of training, at most.")
+    batch_size: int | None = Field(None, ge=1, description="Graphs in a batch (default: 128; 32 for molecules).")
+    lr: float = Field(1e-3, gt=0, description="Learning rate of Adam.")
+    weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
+    decay: float = Field(0.5, gt=0, description="Factor of the learning rate every --decay-every epochs.")
+    decay_every: int = Field(0, ge=0, description="Epochs between decays of the learning rate; 0: no decay.")
+    patience: int = Field(
+        0, ge=0, description="Stop after this many epochs without a better validation score; 0: never."
+    )
+    seed: int = Field(0, description="Seed of everything random except the split.")
+    results_version: int = Field(RESULTS_VERSION, description="Version of the code that results depend on.")
 
     @field_validator("backbone")
     @classmethod
     def _known_backbone(cls, value: str) -> str:
+        from epic.nn.layers import BACKBONES
+
         return choose(value, BACKBONES, "backbone")
 
     @model_validator(mode="after")
     def _known_settings(self) -> Self:
-        takes = [n for n in inspect.signature(method_class(self.method)).parameters if n not in ("cost", "seed")]
-        for name in self.settings:
-            choose(name, takes, f"setting of {self.method}")
-        for name in self.form:
-            choose(name, BackboneConfig.__dataclass_fields__, "option of the backbone")
-        need_numbers(method_class(self.method), self.settings, self.method)
-        need_numbers(BackboneConfig, self.form, "the backbone")
+        from epic.nn.backbones import BackboneConfig
+
+        defaults = {name: field.default for name, field in BackboneConfig.__dataclass_fields__.items()}
+        check_names(self.settings, default_settings(self.method), f"setting of {self.method}", self.method)
+        check_names(self.model, defaults, "option of the backbone", "the backbone")
         try:
-            method_class(self.method)(**self.settings)  # it refuses values that it cannot use
-            BackboneConfig(**self.form)
+            make_method(self.method, **self.settings)  # it refuses values that it cannot use
+            BackboneConfig(**self.model)
         except TypeError as error:
-            raise InputError(f"a value of {self.settings or self.form} has the wrong type ({error})") from error
+            raise InputError(f"a value of {self.settings or self.model} has the wrong type ({error})") from error
         self.cost.learning(self.seed)
         return self
 
-    @model_serializer(mode="wrap")
-    def _without_blanks(self, values: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """What says how to read a CSV is there only where it was said: other runs keep the key they had before."""
-        return {k: v for k, v in values(self).items() if v is not None or k not in ("target", "task")}
-
     @property
     def key(self) -> str:
-        """Names the run by what decides it."""
+        """A name of the run, made from all that decides it."""
         text = json.dumps(self.model_dump(), sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
-    def training(self, batch: int) -> Training:
-        """The part that the loop takes; ``batch`` where the config leaves it open."""
+    def training(self, batch_size: int) -> Training:
+        """Return the part that the training loop takes; ``batch_size`` is used if the config leaves it open."""
+        from epic.train.loop import Training
+
         names = ("epochs", "lr", "weight_decay", "decay", "decay_every", "patience", "seed")
-        return Training(batch_size=self.batch or batch, **{n: getattr(self, n) for n in names})
+        return Training(batch_size=self.batch_size or batch_size, **{n: getattr(self, n) for n in names})
 
     def save(self, path: Path) -> None:
         """Write as YAML, every value spelled out."""
         path.write_text(yaml.safe_dump(self.model_dump(), sort_keys=False))
 
 
-def need_numbers(maker: Callable[..., Any], values: dict[str, Any], whose: str) -> None:
-    """Refuse anything else where ``maker`` takes a number, which its default tells."""
-    takes = inspect.signature(maker).parameters
+def check_names(values: Mapping[str, Any], defaults: Mapping[str, Any], what: str, whose: str) -> None:
+    """Refuse unknown names, and anything but a number where the default is a number."""
     for name, value in values.items():
-        if _is_number(takes[name].default) and not _is_number(value):
+        if _is_number(defaults[choose(name, defaults, what)]) and not _is_number(value):
             raise InputError(f"{name} of {whose} must be a number, got {value!r}")
 
 
@@ -152,22 +155,36 @@ def _is_number(value: object) -> bool:
 
 
 def default_settings(method: str) -> dict[str, Any]:
-    """What a method does unless told otherwise: a changed default is then another run."""
+    """Return the hyper-parameters that a method declares, with their defaults."""
+    import inspect
+
+    from epic.augment import method_class
+
+    given_by_the_run = ("cost", "seed", "classes", "num_classes", "degree_features", "task")
     takes = inspect.signature(method_class(method)).parameters
-    known = ("cost", "seed", "classes", "degree_features", "task")
-    return {n: p.default for n, p in takes.items() if n not in known}
+    return {name: p.default for name, p in takes.items() if name not in given_by_the_run}
+
+
+def make_method(method: str, **settings: Any) -> Any:
+    """Make a method from its settings."""
+    from epic.augment import method_class
+
+    return method_class(method)(**settings)
 
 
 def run_config(**values: Any) -> RunConfig:
-    """A checked config with all settings of the method spelled out, or an error that says what is wrong and why."""
-    method = values.get("method", "vanilla")
-    if method in METHODS:
-        values = {**values, "settings": {**default_settings(method), **values.get("settings", {})}}
+    """Return a checked config in which all settings of the method are spelled out.
+
+    A changed default of a method is then another run.
+
+    Raises:
+        InputError: If a value cannot be used. The message is one sentence with the value and the reason.
+    """
     try:
-        return RunConfig(**values)
+        method = values.get("method", "vanilla")
+        return RunConfig(**{**values, "settings": {**default_settings(method), **values.get("settings", {})}})
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        reason = str(first["ctx"]["error"]) if "error" in first.get("ctx", {}) else first["msg"]
-        own = "error" in first.get("ctx", {})  # our own words name the value already
-        raise InputError(reason if own else f"{where}: {reason}, got {first['input']!r}") from error
+        own = first.get("ctx", {}).get("error")  # our own words name the value already
+        raise InputError(str(own) if own else f"{where}: {first['msg']}, got {first['input']!r}") from error

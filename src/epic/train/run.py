@@ -159,10 +159,10 @@ def run(
     options = config.training(128 if graphs.x.is_floating_point() else 32)
     training = graphs.select(split.train)
     sample = pack(method.eval_batch(training), check=False)
-    model = backbone_for(sample, dataset.outputs, config.backbone, config.seed, **config.form)
+    model = backbone_for(sample, dataset.outputs, config.backbone, config.seed, **config.model)
     if sample.x is not None and sample.x.shape[1:] != graphs.x.shape[1:]:
         # One more input column (EPIC's indicator) would shift all that is drawn after it: begin as all methods begin.
-        begin_alike(model, backbone_for(training, dataset.outputs, config.backbone, config.seed, **config.form))
+        begin_alike(model, backbone_for(training, dataset.outputs, config.backbone, config.seed, **config.model))
     result = train(
         dataset,
         split,
