@@ -35,8 +35,8 @@ def main() -> None:
     train, test = coloured(args.graphs, seed=0), coloured(60, seed=1)
 
     # One model counts edits, the other learns from the classes what they cost.
-    counted = EditNeighbors(k=1, cost=UnitCost(), progress=False).fit(train)
-    learned = EditNeighbors(k=1, seed=0, progress=False).fit(train, epochs=args.epochs)
+    counted = EditNeighbors(cost=UnitCost(), n_neighbors=1, progress=False).fit(train)
+    learned = EditNeighbors(n_neighbors=1, seed=0, progress=False).fit(train, epochs=args.epochs)
     scores = {"counted": counted.score(test), "learned": learned.score(test)}
     for name, score in scores.items():
         print(f"one nearest neighbour, edits {name}: {score:.0%} of {len(test)} test graphs right")
@@ -50,9 +50,9 @@ def main() -> None:
     # Why does the model say so? The edit path to the neighbour tells what would have to change, and how dear it is.
     query = test[0]
     print(f"\na test graph of class {int(query.y)} with {query.num_nodes} nodes, and its neighbours:")
-    for near in learned.neighbors(query, k=3):
+    for near in learned.neighbors(query, n_neighbors=3):
         print(f"  graph {near.index} of class {near.label}, {near.graph.num_nodes} nodes, distance {near.distance:.3f}")
-    nearest = learned.neighbors(query, k=1)[0]
+    nearest = learned.neighbors(query, n_neighbors=1)[0]
     print(f"the way to the nearest: {nearest.path}")
     dear = sorted(nearest.path.operations, key=lambda op: -op.cost)[:3]
     print("  its dearest operations: " + ", ".join(map(str, dear)))

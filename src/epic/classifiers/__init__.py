@@ -1,5 +1,5 @@
-"""Classifiers on edit distances."""
+"""Classifiers that need no network at prediction: nearest neighbours by edit distance."""
 
-from epic.classifiers.neighbors import EditNeighbors
+from epic.classifiers.neighbors import EditNeighbors, Neighbor
 
-__all__ = ["EditNeighbors"]
+__all__ = ["EditNeighbors", "Neighbor"]

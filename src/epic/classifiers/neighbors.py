@@ -1,12 +1,11 @@
-"""Classify graphs by the nearest labelled ones, and explain each answer by the edit paths to them."""
+"""A classifier by nearest neighbours in edit distance, explained by the edit paths to them."""
 
 from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,60 +28,87 @@ from epic.random import Seed, base_seed
 
 @dataclass(frozen=True)
 class Neighbor:
-    """One training graph near a query: its place in the training graphs, its class, how far it is, and the edit path to
-    it (found when first asked for; it carries no labels, for that of the query is what is asked).
+    """A training graph near a query.
+
+    Args:
+        index: Its place among the training graphs.
+        label: Its class.
+        distance: Its distance from the query.
+        graph: The graph.
+        path: The edit path from the query to it. It carries no labels: the label of the query is what is asked.
     """
 
     index: int
-    graph: Data
     label: Any
     distance: float
-    find_path: Callable[[], EditPath]
-
-    @cached_property
-    def path(self) -> EditPath:
-        return self.find_path()
-
-    def __repr__(self) -> str:
-        return f"Neighbor(index={self.index}, label={self.label}, distance={self.distance:.3f})"
+    graph: Data = field(repr=False)
+    path: EditPath = field(repr=False)
 
 
 class EditNeighbors:
-    """k nearest neighbours by exact edit distance, in the style of scikit-learn.
+    """Classify graphs by their nearest neighbours in exact edit distance.
+
+    It follows scikit-learn: ``clone``, ``cross_val_score``, ``GridSearchCV`` and pipelines take it, and predictions
+    are numpy arrays. Graphs as near as the last neighbour vote too, so that the order of the training graphs decides
+    nothing. Of classes with equal votes the one with the nearest neighbour wins.
+
+    Args:
+        cost: What edits cost. None, or a :class:`epic.LearnedCost` that is not fitted: learn it in :meth:`fit`.
+        n_neighbors: Number of neighbours that vote. None: choose from ``grid`` on held-out graphs. The most accurate
+            number is taken; of equals, the smallest.
+        weights: ``"uniform"``, or ``"distance"`` for votes that count as one over the distance. If some neighbours are
+            at distance zero, only they vote.
+        grid: Numbers of neighbours to choose from.
+        seed: An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed.
+        progress: Show progress bars.
+
+    Attributes:
+        classes_: The classes, sorted.
+        cost_: The cost in use.
+        n_neighbors_: Number of neighbours in use.
+        validation_: Accuracy on the held-out graphs for each number of neighbours; None if none was chosen.
 
     >>> from epic.costs import UnitCost
     >>> from epic.data import lollipop
-    >>> model = EditNeighbors(k=3, cost=UnitCost()).fit(lollipop(40, seed=0))
-    >>> near = model.neighbors(lollipop(1, seed=9)[0])
-    >>> len(near), near[0].path.distance == near[0].distance
-    (3, True)
-
-    ``k=None`` chooses from ``grid`` on held-out graphs: the most accurate, and of equals the smallest. ``cost=None``
-    learns one in :meth:`fit`; a :class:`LearnedCost` that has not been fitted is learned too, as a copy. ``weights``:
-    the votes of the neighbours count alike (``uniform``) or as one over the distance (``distance``; if some are at
-    distance zero, only they vote). Graphs as near as the k-th vote too, so that the order of the training graphs
-    decides nothing; of classes with equal votes the one with the nearest neighbour wins.
-
-    After :meth:`fit`: ``classes_``, ``k_``, ``cost_``, and ``validation_`` (accuracy on the held-out graphs by k, or
-    None). Predictions and probabilities are numpy arrays.
+    >>> model = EditNeighbors(cost=UnitCost(), n_neighbors=3).fit(lollipop(40, seed=0))
+    >>> distances, indices = model.kneighbors(lollipop(2, seed=9))
+    >>> distances.shape, indices.shape
+    ((2, 3), (2, 3))
     """
+
+    _estimator_type = "classifier"  # for scikit-learn before 1.6
 
     def __init__(
         self,
-        k: int | None = None,
+        *,
         cost: Cost | None = None,
+        n_neighbors: int | None = None,
         weights: str = "uniform",
         grid: Sequence[int] = GRID,
         seed: Seed = 0,
         progress: bool = True,
     ) -> None:
-        # As given and unchecked, so that get_params and clones hold; fit looks at them.
-        self.k, self.cost, self.weights, self.grid, self.seed, self.progress = k, cost, weights, grid, seed, progress
+        # As given and unchecked, as scikit-learn's clone wants it; fit checks.
+        self.cost, self.n_neighbors, self.weights = cost, n_neighbors, weights
+        self.grid, self.seed, self.progress = grid, seed, progress
 
-    _estimator_type = "classifier"  # what scikit-learn before 1.6 asks for
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor arguments by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change constructor arguments."""
+        for name, value in params.items():
+            setattr(self, choose(name, self.get_params(), "parameter"), value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        given = {n: repr(v) for n, v in self.get_params().items() if repr(v) != repr(defaults[n].default)}
+        return f"{type(self).__name__}({', '.join(f'{n}={v}' for n, v in given.items())})"
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn wants to know before it splits, searches or chains; called by it alone."""
+        """Describe the classifier to scikit-learn, which is the only caller."""
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
         return Tags(
@@ -95,114 +121,153 @@ class EditNeighbors:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "cost_")
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def set_params(self, **params: Any) -> Self:
-        for name, value in params.items():
-            setattr(self, choose(name, self.get_params(), "parameter"), value)
-        return self
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in self.get_params().items())})"
-
     def fit(self, graphs: Graphs, y: Any = None, *, validation: Graphs | None = None, **options: Any) -> Self:
-        """Keep labelled graphs; learn the cost and choose k where these are not given.
+        """Keep labelled graphs; learn the cost and choose the number of neighbours where these are not given.
 
-        ``y`` are classes of any kind, by default those of the graphs. ``validation`` are graphs, with labels of their
-        own, that choose k and, in learning, the epoch. Without them a stratified tenth of the graphs is set aside for
-        both; they serve as neighbours all the same. ``options`` go to :meth:`epic.LearnedCost.fit`.
+        Args:
+            graphs: The training graphs.
+            y: A class for each graph, of any kind (default: the labels of the graphs).
+            validation: Labelled graphs that choose the number of neighbours and, in learning, the epoch. Without them
+                a stratified tenth of the graphs is held out for both. It serves as neighbours all the same.
+            options: Passed on to :meth:`epic.LearnedCost.fit`.
+
+        Returns:
+            This classifier.
+
+        Raises:
+            InputError: An argument is wrong; what was fitted before is kept.
         """
         choose(self.weights, WEIGHTS, "weights")
         if self.cost is not None and not isinstance(self.cost, Cost):
             raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(self.cost).__name__}")
         given = pack(graphs).to("cpu")
-        classes, label = np.unique(class_labels(given, y), return_inverse=True)
+        classes, codes = np.unique(class_labels(given, y), return_inverse=True)
         if classes.size < 2:
             raise InputError(f"all graphs are of class {classes[0]}: there is nothing to tell apart")
-        train, held = replace(given, y=torch.from_numpy(label)), None
+        train, held = replace(given, y=torch.from_numpy(codes)), None
         seed = base_seed(self.seed)
         if validation is not None:
             held = _coded(pack(validation).to("cpu"), classes)
             check_same_features(train, held)
-        elif self.k is None:
-            stays, out = hold_out(torch.from_numpy(label), share=0.1, least=2, seed=seed)
-            if out.numel() == 0:
+        elif self.n_neighbors is None:
+            stays, out = hold_out(torch.from_numpy(codes), share=0.1, least=2, seed=seed)
+            if not out.numel():
                 raise InputError(
-                    f"{len(given)} graphs of {classes.size} classes are too few to set some aside and choose k: "
-                    "pass k=, or validation="
+                    f"{len(given)} graphs of {classes.size} classes are too few to hold some out and choose "
+                    "n_neighbors: pass n_neighbors=, or validation="
                 )
             train, held = train.select(stays), train.select(out)
-        ks = choices(self.k, self.grid, len(train))
-        cost = self._learn(train, held, {"seed": seed, "progress": self.progress}, options)
+        ks = choices(self.n_neighbors, self.grid, len(train))
+        cost = self._learn(train, held, seed, options)
         scores = None
-        if self.k is None and held is not None:
-            scores = validate(cost, train, held, ks, self.weights, self.progress)
+        if self.n_neighbors is None and held is not None:
+            scores = validate(cost, train, held, grid=ks, weights=self.weights, progress=self.progress)
         nodes = cost.measure(given)
-        # Kept only now that all is well: a failed fit leaves what was there.
+        # Set only now: a failed fit keeps what was fitted before.
         self.cost_, self.classes_, self.validation_ = cost, classes, scores
-        self.k_ = ks[0] if scores is None else best_k(scores)
-        self._given, self._label, self._nodes = given, label, nodes
-        self._degrees, self._path_seed = detect(given), seed
+        self.n_neighbors_ = ks[0] if scores is None else best_k(scores)
+        self._graphs, self._codes, self._nodes, self._path_seed = given, codes, nodes, seed
         return self
 
     def predict(self, graphs: Graphs) -> np.ndarray:
-        """The class of each graph."""
-        return self._votes(graphs)[1]
+        """Return the class of each graph."""
+        return self._vote(graphs)[1]
 
     def predict_proba(self, graphs: Graphs) -> np.ndarray:
-        """Share of the votes ``[graphs, classes]``, in the order of ``classes_``."""
-        return self._votes(graphs)[0]
+        """Return the share of the votes ``[graphs, classes]``, in the order of ``classes_``."""
+        return self._vote(graphs)[0]
 
     def score(self, graphs: Graphs, y: Any = None) -> float:
-        """Share of graphs whose class is right."""
+        """Return the accuracy.
+
+        Args:
+            graphs: The graphs to classify.
+            y: Their classes (default: the labels of the graphs).
+        """
         packed = pack(graphs)
         return float(np.mean(self.predict(packed) == class_labels(packed, y)))
 
-    def neighbors(self, graph: Data, k: int | None = None, order: str = "random") -> tuple[Neighbor, ...]:
-        """The nearest training graphs of one graph (``k_`` unless told), nearest first, and the edit paths to them."""
+    def kneighbors(
+        self, graphs: Graphs | None = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Find the nearest training graphs, nearest first.
+
+        Args:
+            graphs: The queries. None: the training graphs, each of them not its own neighbour.
+            n_neighbors: How many (default: ``n_neighbors_``).
+            return_distance: Whether to return the distances too.
+
+        Returns:
+            Distances ``[graphs, n_neighbors]`` and indices of training graphs of the same shape, or the indices only.
+        """
+        found = self._search(graphs, n_neighbors)
+        indices = found.index.numpy()
+        return (found.distance.numpy(), indices) if return_distance else indices
+
+    def neighbors(self, graph: Data, *, n_neighbors: int | None = None, order: str = "random") -> tuple[Neighbor, ...]:
+        """Find the nearest training graphs of one graph, and the edit paths that explain their distances.
+
+        Args:
+            graph: The query.
+            n_neighbors: How many (default: ``n_neighbors_``).
+            order: Order of the operations on the paths, as in :func:`epic.edit_path`.
+
+        Returns:
+            The neighbours, nearest first.
+        """
         query = pack(graph).to("cpu")
         if len(query) != 1:
             raise InputError(f"neighbors takes one graph, got {len(query)}: call it for each")
-        found = self._search(query, k)
-        start, ends = replace(query, y=None).graph(0), replace(self._given, y=None)
-        finish = None if self._degrees is None else self._degrees.refresh
+        found = self._search(query, n_neighbors)
+        start, ends = replace(query, y=None).graph(0), replace(self._graphs, y=None)
+        degrees = detect(self._graphs)
         result = []
         for j, distance in zip(found.index[0].tolist(), found.distance[0].tolist(), strict=True):
-            way = partial(edit_path, start, ends.graph(j), self.cost_, order, self._path_seed, finish=finish)
-            result.append(Neighbor(j, self._given.graph(j), self.classes_[self._label[j]], distance, way))
+            path = edit_path(
+                start,
+                ends.graph(j),
+                cost=self.cost_,
+                order=order,
+                seed=self._path_seed,
+                finish=None if degrees is None else degrees.refresh,
+            )
+            result.append(Neighbor(j, self.classes_[self._codes[j]], distance, self._graphs.graph(j), path))
         return tuple(result)
 
-    def _learn(
-        self, train: PackedGraphs, held: PackedGraphs | None, defaults: dict[str, Any], options: dict[str, Any]
-    ) -> Cost:
+    def _learn(self, train: PackedGraphs, held: PackedGraphs | None, seed: int, options: dict[str, Any]) -> Cost:
         cost = LearnedCost() if self.cost is None else self.cost
         if isinstance(cost, LearnedCost) and not cost.fitted:
-            # A copy: what was passed in stays as it is, so that a clone of this object starts afresh.
-            return copy.deepcopy(cost).fit(train, validation=0.1 if held is None else held, **{**defaults, **options})
+            # Fit a copy: constructor arguments stay as they are.
+            options = {"seed": seed, "progress": self.progress, **options}
+            return copy.deepcopy(cost).fit(train, validation=0.1 if held is None else held, **options)
         if options:
-            raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
+            raise InputError(f"the cost is not learned here, so fit takes no {', '.join(options)}")
         return cost
 
-    def _search(self, query: PackedGraphs, k: int | None = None) -> Neighbors:
-        """As ``cost.nearest``, but the training graphs are not embedded again at every call."""
+    def _search(self, graphs: Graphs | None, n_neighbors: int | None = None) -> Neighbors:
+        """Search as ``cost.nearest`` does, without embedding the training graphs again."""
         if not hasattr(self, "cost_"):
-            raise InputError("these neighbours are not known yet: call fit(graphs)")
-        check_same_features(query, self._given)
-        (k,) = choices(self.k_ if k is None else k, (), len(self._given))
+            raise InputError("this classifier is not fitted: call fit(graphs)")
+        if graphs is None:
+            query = self._nodes
+        else:
+            packed = pack(graphs).to("cpu")
+            check_same_features(packed, self._graphs)
+            query = self.cost_.measure(packed)
+        asked = self.n_neighbors_ if n_neighbors is None else n_neighbors
+        (k,) = choices(asked, (), len(self._graphs) - (graphs is None))
         with torch.no_grad():
-            return nearest(self.cost_, self.cost_.measure(query), self._nodes, k, False, self.progress)
+            return nearest(self.cost_, query, self._nodes, k, graphs is None, self.progress)
 
-    def _votes(self, graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
-        found = self._search(pack(graphs).to("cpu"))
-        share, winner = vote(found, self._label, self.classes_.size, self.weights)
+    def _vote(self, graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
+        share, winner = vote(self._search(graphs), self._codes, self.classes_.size, weights=self.weights)
         return share, self.classes_[winner]
 
 
 def _coded(graphs: PackedGraphs, classes: np.ndarray) -> PackedGraphs:
-    """The same with places in ``classes`` as labels."""
+    """Replace labels by their index in ``classes``."""
     label = class_labels(graphs)
     unknown = label[~np.isin(label, classes)]
     if unknown.size:
-        raise InputError(f"a validation graph is of class {unknown[0]}, which no training graph is of")
+        raise InputError(f"a validation graph is of class {unknown[0]}, but no training graph is")
     return replace(graphs, y=torch.from_numpy(np.searchsorted(classes, label)))

@@ -67,13 +67,13 @@ def distance_run(
     fitted = time.perf_counter()
     scores: dict[int, float] = {}
     if grid:
-        scores = validate(prices, train, validation, grid, weights, progress)
+        scores = validate(prices, train, validation, grid=grid, weights=weights, progress=progress)
     k = best_k(scores) if scores else 1
     chosen = time.perf_counter()
     found = prices.nearest(test, train, k, progress)
     done = time.perf_counter()
     label = train.y.numpy()
-    voted = vote(found, label, classes, "uniform", 1)[1]
+    voted = vote(found, label, classes, k=1)[1]
     record: dict[str, Any] = {
         "dataset": dataset_name,
         "cost": cost,
@@ -98,7 +98,7 @@ def distance_run(
         record |= {
             "k": k,
             "weights": weights,
-            **_counted("k_", vote(found, label, classes, weights)[1], truth),
+            **_counted("k_", vote(found, label, classes, weights=weights)[1], truth),
             "k_validation": {str(n): round(100 * s, 2) for n, s in scores.items()},
             "choose_seconds": round(chosen - fitted, 1),
         }
