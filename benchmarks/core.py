@@ -25,10 +25,11 @@ from torch_geometric.nn import GIN, GINConv, global_add_pool
 from epic import EPIC, InputError, LearnedCost, Operation, edit_path
 from epic.augment.base import CHUNK
 from epic.data import read_tu, stratified_split
+from epic.distance.pairs import embed_all, padded_blocks, padded_costs, reduced_costs
 from epic.graphs.convert import pack
 from epic.graphs.padding import buckets
 from epic.matching import sinkhorn
-from epic.matching.exact import match_blocks, solve_each
+from epic.matching.exact import assign_blocks, solve_each
 from timing import RESULTS, keep_memory, race, record
 
 PAIRS = 128
@@ -43,8 +44,8 @@ def show(title: str, times: dict[str, float], ours: str) -> None:
 
 
 def exact(cost: LearnedCost, graphs, i, j, rounds: int) -> dict[str, float]:
-    nodes = cost.measure(graphs)
-    gain = cost.gains(nodes, nodes)
+    nodes = embed_all(cost, graphs)
+    gain = reduced_costs(cost, nodes, nodes)
     ptr = nodes.ptr.tolist()
     cells = [
         gain(slice(ptr[a], ptr[a + 1]), slice(ptr[b], ptr[b + 1])) for a, b in zip(i.tolist(), j.tolist(), strict=True)
@@ -67,7 +68,7 @@ def exact(cost: LearnedCost, graphs, i, j, rounds: int) -> dict[str, float]:
         field[at : at + cell.shape[0], : cell.shape[1]] = cell
 
     def ours() -> np.ndarray:
-        return match_blocks(field, top, left, rows, columns)
+        return assign_blocks(field, top, left, rows, columns)
 
     def one_by_one() -> int:
         return solve_each(field, top, left, rows, columns, np.full(rows.sum(), -1))
@@ -96,9 +97,9 @@ def soft(
 ) -> tuple[dict[str, float], list[str]]:
     """Forward and backward of the plan's cost, from given cost matrices."""
     with torch.no_grad():
-        nodes = cost.nodes(graphs)
-        blocks = list(cost.blocks(nodes, nodes, i, j))
-        singles = [cost.pair_costs(nodes, nodes, i[p : p + 1], j[p : p + 1]) for p in range(PAIRS)]
+        nodes = cost.embed(graphs)
+        blocks = list(padded_blocks(cost, nodes, nodes, i, j))
+        singles = [padded_costs(cost, nodes, nodes, i[p : p + 1], j[p : p + 1]) for p in range(PAIRS)]
         blur = delta * float(torch.cat([s.substitution.flatten() for s in singles]).mean())
 
     def leaves(block):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 import torch
 from hypothesis import settings
 
-from epic._kernels.backend import compiled
 from tests.browser import CHROMIUM, DRIVER, Browser
 
 # Tests run side by side, and start processes of their own: more threads would only be in each other's way.
@@ -35,13 +33,8 @@ def tu_folder() -> Path:
 def without_numba():
     """As if it were not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        for file in ("epic._kernels.compiled", "epic._kernels.assignment", "epic._kernels.interpolation"):
-            patch.setitem(sys.modules, file, None)
-        compiled.cache_clear()
-        try:
-            yield
-        finally:
-            compiled.cache_clear()
+        patch.setenv("EPIC_NO_NUMBA", "1")
+        yield
 
 
 @pytest.fixture(params=["with numba", "without numba"])

@@ -8,14 +8,19 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from epic import InputError
-from epic.costs import FeatureCost, LearnedCost, base
+from epic._kernels import backend
+from epic.costs import FeatureCost
+from epic.distance.pairs import assign_pairs, operation_costs
 from epic.graphs.ragged import offsets
 from epic.matching import exact
-from epic.matching.euclidean import EuclideanReducedCosts, _mean
+from epic.matching.euclidean import EuclideanReducedCosts
 from epic.matching.types import NodeCosts
 from tests.conftest import without_numba
 
-compiled = pytest.importorskip("epic._kernels.assignment", reason="needs numba: pip install 'epic-graph[fast]'")
+if not backend.enabled():
+    pytest.skip("needs numba: pip install 'epic-graph[fast]'", allow_module_level=True)
+
+from epic._kernels import assignment as compiled
 
 sizes = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8)
 
@@ -63,23 +68,6 @@ def test_the_largest_numbers_that_are_taken_do_not_overflow():
     assert ours.tolist() == theirs.tolist()
 
 
-@given(sizes, st.integers(0, 2**31))
-def test_links_are_those_of_whole_arrays(shapes, seed):
-    rng = np.random.default_rng(seed)
-    rows, columns = np.array(shapes).T
-    first = [rng.integers(0, 50, len(shapes)) for _ in range(2)]
-    partner = np.full(rows.sum(), -1)
-    for start, n, m in zip(offsets(rows), rows, columns, strict=False):
-        few = rng.integers(0, min(n, m) + 1)
-        partner[start + rng.permutation(n)[:few]] = rng.permutation(m)[:few]
-    given = [partner.copy(), partner.copy()]
-    filled = [[np.full(size.sum(), -7) for size in (rows, columns, columns)] for _ in range(2)]
-    for way, one, rest in zip((compiled.link, base._link), given, filled, strict=True):
-        way(one, offsets(rows), offsets(columns), *first, *rest)
-    for one, other in zip([given[0], *filled[0]], [given[1], *filled[1]], strict=True):
-        assert one.tolist() == other.tolist()
-
-
 def some_costs(seed, counts, width, precision):
     generator = torch.Generator().manual_seed(seed)
 
@@ -106,11 +94,11 @@ def test_matches_and_prices_are_those_without_numba(shapes, seed, width, same, p
     cost = FeatureCost()
     if not same and a.embedding.numel() and b.embedding.numel():
         b.embedding[0] = a.embedding[-1]
-    ours = cost.match(a, b, i, j)
-    prices = cost.price(a, b, ours)
+    ours = assign_pairs(cost, a, b, i, j)
+    prices = operation_costs(cost, a, b, ours)
     with without_numba():
-        theirs = cost.match(a, b, i, j)
-        others = cost.price(a, b, theirs)
+        theirs = assign_pairs(cost, a, b, i, j)
+        others = operation_costs(cost, a, b, theirs)
     for name in ("source", "target", "source_ptr", "target_ptr", "partner", "origin"):
         assert getattr(ours, name).tolist() == getattr(theirs, name).tolist(), name
     assert torch.equal(prices.source, others.source)
@@ -122,27 +110,12 @@ def test_matches_and_prices_are_those_without_numba(shapes, seed, width, same, p
     )
 
 
-@pytest.mark.parametrize("kind", [FeatureCost, LearnedCost])
-def test_a_cost_of_ones_own_sets_its_own_prices(kind):
-    class Own(kind):
-        def swaps(self, a, b, u, v):
-            return torch.full(u.shape, 7.0)
-
-    nodes = some_costs(0, [4, 3], 5, torch.float)
-    matches = Own().match(nodes, nodes, torch.tensor([0]), torch.tensor([1]))
-    patched = kind()
-    patched.swaps = Own().swaps
-    for cost in (Own(), patched):
-        prices = cost.price(nodes, nodes, matches)
-        assert set(prices.source.numpy()[matches.partner >= 0]) == {7.0}
-
-
 def test_prices_that_are_learned_have_gradients():
     a = some_costs(0, [4, 3], 5, torch.float)
     h = a.embedding.requires_grad_()
-    matches = FeatureCost().match(a, a, torch.tensor([0]), torch.tensor([1]))
+    matches = assign_pairs(FeatureCost(), a, a, torch.tensor([0]), torch.tensor([1]))
     assert (matches.partner >= 0).any()
-    FeatureCost().price(a, a, matches).distance.sum().backward()
+    operation_costs(FeatureCost(), a, a, matches).distance.sum().backward()
     assert h.grad is not None
     assert h.grad[0].norm() == pytest.approx(float(matches.partner[0] >= 0), abs=1e-5)
 
@@ -157,9 +130,9 @@ def test_pairs_of_every_size(precision):
     where = [np.ascontiguousarray(a[pairs[:, k]]) for k in (0, 1) for a in (nodes.ptr.numpy(), np.array(counts))]
     u, n, v, m = where
     assert (n * m * 98).max() > 2**19
-    ours = EuclideanReducedCosts(nodes, nodes).matched(*where)
+    ours = EuclideanReducedCosts(nodes, nodes).assign(*where)
     with without_numba():
-        theirs = EuclideanReducedCosts(nodes, nodes).matched(*where)
+        theirs = EuclideanReducedCosts(nodes, nodes).assign(*where)
     assert ours.tolist() == theirs.tolist()
     h = nodes.embedding.double()
     gain = (torch.cdist(h, h) - nodes.deletion[:, None] - nodes.insertion).numpy()
@@ -176,17 +149,8 @@ def test_the_pair_that_cannot_be_solved_is_named():
     nodes.deletion[1] = torch.nan
     gains = EuclideanReducedCosts.__new__(EuclideanReducedCosts)
     gains.left = gains.right = np.zeros((97, 98))
-    gains.lost, gains.won = nodes.deletion.numpy(), nodes.insertion.numpy()
+    gains.deletion, gains.insertion = nodes.deletion.numpy(), nodes.insertion.numpy()
     one_node_first = (1, [3, 1, 0], [4, 1, 3])
     for bad, u, n in ((1, [3, 0, 3], [4, 3, 4]), (2, [3, 7, 0], [4, 90, 97]), one_node_first):
         with pytest.raises(InputError, match=f"pair {10 + bad} "):
-            gains.matched(*(np.array(a) for a in (u, n, u, n)), 10)
-
-
-@given(st.integers(1, 300), st.integers(1, 70), st.sampled_from([np.float32, np.float64]))
-def test_means(count, width, precision):
-    vectors = (np.random.default_rng(count).standard_normal((count, width)) * 100).astype(precision)
-    with without_numba():
-        expected = _mean(vectors)
-    assert np.array_equal(_mean(vectors), expected)
-    assert expected == pytest.approx(vectors.astype(np.float64).mean(0), rel=1e-3, abs=1e-3)
+            gains.assign(*(np.array(a) for a in (u, n, u, n)), first=10)

@@ -5,7 +5,7 @@ import torch
 from epic import InputError, UnitCost
 from epic.classifiers.voting import best_k, choices, class_labels, validate, vote
 from epic.data import lollipop, lollipop_graph
-from epic.distance.matrices import Neighbors
+from epic.distance.nearest import Neighbors
 from epic.graphs.convert import pack
 
 

@@ -9,6 +9,7 @@ from torch_geometric.utils import to_networkx
 
 from epic import FeatureCost, InputError, LearnedCost, UnitCost, edit_path
 from epic.costs import NodeCosts
+from epic.distance.pairs import assign_pairs, embed_all, exact_distances, soft_distances
 from epic.graphs.convert import pack
 from tests.matching.test_exact import full_problem
 from tests.paths.test_edit_path import NoiseCost
@@ -36,8 +37,9 @@ def test_matrix_equals_the_full_problem_pair_by_pair(cost):
     with torch.no_grad():
         for i, g in enumerate(a):
             for j, h in enumerate(b):
-                p = cost.matrices(g, h)
-                expected = full_problem(p.substitution[0].numpy(), p.deletion[0].numpy(), p.insertion[0].numpy())
+                one, other = cost.embed(pack(g)), cost.embed(pack(h))
+                prices = cost.substitution(one.embedding, other.embedding).numpy()
+                expected = full_problem(prices, one.deletion.numpy(), other.insertion.numpy())
                 assert float(matrix[i, j]) == pytest.approx(expected, rel=1e-4, abs=2e-3)
                 assert cost.distance(g, h) == pytest.approx(float(matrix[i, j]), rel=1e-5, abs=1e-5)
                 assert edit_path(g, h, cost).distance == pytest.approx(float(matrix[i, j]), rel=1e-5, abs=1e-5)
@@ -64,7 +66,8 @@ def test_own_matrix_is_symmetric_and_equals_the_two_sided_one(cost):
 @pytest.mark.parametrize("cells", [1 << 21, 1 << 12])
 @pytest.mark.parametrize("k", [1, 3])
 def test_nearest_is_what_the_matrix_says(cost, k, cells, monkeypatch):
-    monkeypatch.setattr("epic.distance.matrices.CELLS", cells)  # small blocks too
+    monkeypatch.setattr("epic.distance.nearest.CELLS", cells)
+    monkeypatch.setattr("epic.distance.blocks.CELLS", cells)  # small blocks too
     a, b = mixed(9, seed=4), mixed(40, seed=5)
     matrix = cost.distances(a, b).double()
     found = cost.nearest(a, b, k=k)
@@ -114,11 +117,11 @@ def test_unit_cost_against_networkx():
 
 def test_soft_distance_tends_to_the_exact_one(learned):
     graphs = mixed(8, seed=8)
-    nodes = learned.measure(pack(graphs))
+    nodes = embed_all(learned, pack(graphs))
     i, j = torch.tensor([0, 2, 5, 6]), torch.tensor([1, 3, 4, 7])
-    exact = learned.exact(nodes, nodes, i, j)
+    exact = exact_distances(learned, nodes, nodes, i, j)
     gap = [
-        (learned.soft(nodes, nodes, i, j, delta, k) - exact).abs().max()
+        (soft_distances(learned, nodes, nodes, i, j, delta=delta, iterations=k) - exact).abs().max()
         for delta, k in ((0.3, 10), (0.05, 200), (0.005, 5000))
     ]
     assert gap[0] > gap[1] > gap[2]
@@ -139,7 +142,7 @@ class Asymmetric(UnitCost):
     def __init__(self):
         self.slope = torch.nn.Parameter(torch.tensor(0.3, dtype=torch.double))
 
-    def nodes(self, graphs):
+    def embed(self, graphs):
         price = torch.ones(graphs.num_nodes)
         return NodeCosts(graphs.x, price, price, graphs.ptr)
 
@@ -167,7 +170,7 @@ def test_features_far_from_the_origin_are_matched_in_float32_too(offset):
     nodes = NodeCosts(
         torch.cat([x, x.flip(0)]), torch.full((24,), 9.0), torch.full((24,), 9.0), torch.tensor([0, 12, 24])
     )
-    found = FeatureCost().match(nodes, nodes, torch.tensor([0]), torch.tensor([1]))
+    found = assign_pairs(FeatureCost(), nodes, nodes, torch.tensor([0]), torch.tensor([1]))
     assert found.partner.tolist() == list(range(11, -1, -1))
 
 

@@ -51,8 +51,8 @@ def test_edge_attributes_matter_where_present():
 def test_costs_do_not_depend_on_the_rest_of_the_batch(backbone):
     graphs = labelled()
     cost = LearnedCost(backbone=backbone, hidden_channels=8).fit(graphs, epochs=2, progress=False)
-    together = cost.nodes(pack(graphs))
-    alone = [cost.nodes(pack([g])) for g in graphs]
+    together = cost.embed(pack(graphs))
+    alone = [cost.embed(pack([g])) for g in graphs]
     assert torch.allclose(together.embedding, torch.cat([a.embedding for a in alone]), atol=1e-5)
     assert torch.allclose(together.deletion, torch.cat([a.deletion for a in alone]), atol=1e-5)
     assert (together.deletion > 0).all()

@@ -1,15 +1,18 @@
-"""ReducedCosts of many pairs at once against those of single pairs and of the prices they are made of."""
+"""Reduced costs and their assignments against the prices they are made of, and against scipy pair by pair."""
 
 import numpy as np
 import pytest
 import torch
+from scipy.optimize import linear_sum_assignment
 
 from epic import FeatureCost, LearnedCost, UnitCost
 from epic.data import lollipop
+from epic.distance.pairs import embed_all, reduced_costs
 from epic.graphs.convert import pack
 from epic.graphs.ragged import offsets
-from epic.matching import euclidean
+from epic.matching.euclidean import EuclideanReducedCosts
 from epic.matching.reduced import ReducedCosts
+from epic.matching.types import NodeCosts
 from tests.sample_graphs import random_graph
 
 
@@ -25,41 +28,43 @@ def costs():
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.float64])
 @pytest.mark.usefixtures("both_ways")
-def test_stacked_blocks_are_the_single_ones(precision):
+def test_pairs_are_assigned_by_what_prices_say(precision):
     for cost, graphs in costs():
-        nodes = cost.measure(pack(graphs))
-        if precision == torch.float32:
-            vectors = nodes.embedding.float() if nodes.embedding.is_floating_point() else nodes.embedding
-            nodes = type(nodes)(vectors, nodes.deletion.float(), nodes.insertion.float(), nodes.ptr)
-        gain = cost.gains(nodes, nodes)
+        nodes = embed_all(cost, pack(graphs))
+        h = nodes.embedding.to(precision) if nodes.embedding.is_floating_point() else nodes.embedding
+        nodes = NodeCosts(h, nodes.deletion.to(precision), nodes.insertion.to(precision), nodes.ptr)
+        reduced = reduced_costs(cost, nodes, nodes)
         first, second = np.array([0, 2, 3, 1, 4, 4]), np.array([2, 0, 3, 4, 1, 0])
         ptr = nodes.ptr.numpy()
         u, n, v, m = ptr[first], np.diff(ptr)[first], ptr[second], np.diff(ptr)[second]
-        field = gain.stacked(u, n, v, m)
+        partner = reduced.assign(u, n, v, m)
         for p, at in enumerate(offsets(n)[:-1]):
             source, target = slice(u[p], u[p] + n[p]), slice(v[p], v[p] + m[p])
-            block = field[at : at + n[p], : m[p]]
-            assert (block == gain(source, target)).all()  # to the last digit
-            swap = cost.substitution(nodes.embedding[source], nodes.embedding[target]).double()
-            expected = swap - nodes.deletion[source, None].double() - nodes.insertion[target].double()
-            assert block == pytest.approx(expected.numpy(), abs=5e-3 if precision == torch.float32 else 1e-6)
+            prices = cost.substitution(nodes.embedding[source], nodes.embedding[target]).double()
+            expected = (prices - nodes.deletion[source, None].double() - nodes.insertion[target].double()).numpy()
+            close = 5e-3 if precision == torch.float32 else 1e-6
+            assert reduced(source, target) == pytest.approx(expected, abs=close)
+            best = np.minimum(expected, 0)
+            found = partner[at : at + n[p]]
+            kept = np.flatnonzero(found >= 0)
+            assert len(set(found[kept])) == kept.size
+            assert expected[kept, found[kept]].sum() == pytest.approx(
+                best[linear_sum_assignment(best)].sum(), abs=close * 10
+            )
 
 
 def test_types_that_are_not_compiled_work_too():
-    nodes = FeatureCost().measure(pack([random_graph(np.random.default_rng(0), n) for n in (4, 3)]))
-    half = type(nodes)(nodes.embedding.half(), nodes.deletion.half(), nodes.insertion.half(), nodes.ptr)
-    mixed = type(nodes)(nodes.embedding.float(), nodes.deletion, nodes.insertion.repeat_interleave(2)[::2], nodes.ptr)
+    nodes = embed_all(FeatureCost(), pack([random_graph(np.random.default_rng(0), n) for n in (4, 3)]))
+    where = np.array([0, 4]), np.array([4, 3]), np.array([4, 0]), np.array([3, 4])
+    expected = EuclideanReducedCosts(nodes, nodes).assign(*where)
+    half = NodeCosts(nodes.embedding.half(), nodes.deletion.half(), nodes.insertion.half(), nodes.ptr)
+    mixed = NodeCosts(nodes.embedding.float(), nodes.deletion, nodes.insertion.repeat_interleave(2)[::2], nodes.ptr)
     for given in (half, mixed):
-        gain = euclidean.EuclideanReducedCosts(given, given)
-        field = gain.stacked(np.array([0, 4]), np.array([4, 3]), np.array([4, 0]), np.array([3, 4]))
-        assert (field[:4, :3] == gain(slice(0, 4), slice(4, 7))).all()
-        assert (field[4:, :] == gain(slice(4, 7), slice(0, 4))).all()
+        assert EuclideanReducedCosts(given, given).assign(*where).tolist() == expected.tolist()
 
 
-def test_blocks_of_all_shapes_fit_below_each_other():
-    table = np.arange(30.0).reshape(5, 6)
-    n, m = np.array([2, 0, 3]), np.array([1, 6, 4])
-    field = ReducedCosts(lambda u, v: table[u, v]).stacked(np.array([0, 1, 2]), n, np.array([5, 0, 1]), m)
-    assert field.shape == (5, 6)
-    assert field[:2, 0].tolist() == [5.0, 11.0]
-    assert field[2:, :4].tolist() == table[2:5, 1:5].tolist()
+def test_blocks_of_all_shapes():
+    table = np.array([[-1.0, -5.0, 2.0], [-4.0, -6.0, 0.0], [1.0, 1.0, 1.0]])
+    n, m = np.array([2, 0, 1]), np.array([2, 3, 3])
+    partner = ReducedCosts(lambda u, v: table[u, v]).assign(np.array([0, 1, 2]), n, np.array([0, 0, 0]), m)
+    assert partner.tolist() == [1, 0, -1]  # -5 - 4 beats -1 - 6; nothing in the last row saves

@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from epic import InputError, LearnedCost, edit_path
 from epic.compare.store import Store
 from epic.data import lollipop, lollipop_graph
+from epic.distance.pairs import embed_all
 from epic.graphs.convert import pack
 from epic.paper.experiments.blur import frobenius
 from epic.paper.experiments.lollipop import PRINTED, Pattern, pattern
@@ -36,7 +37,7 @@ def saved(drawn, folder, name):
 
 def slow_distance(cost, one, other):
     """Edit distance on the whole (n + m) square."""
-    nodes = cost.measure(pack([one, other]))
+    nodes = embed_all(cost, pack([one, other]))
     n, m = one.num_nodes, other.num_nodes
     square = np.zeros((n + m, n + m))
     square[:n, :m] = torch.cdist(nodes.embedding[:n].double(), nodes.embedding[n:].double()).numpy()
@@ -85,7 +86,7 @@ def test_lollipop_costs(cost, tmp_path):
     graphs = lollipop(8, seed=1)
     found = saved(draw_costs([pattern(cost, graphs)], "here"), tmp_path, "lollipop_costs")
     sums: dict = {}
-    where = [cost.measure(pack([g])).embedding.double() for g in graphs]
+    where = [embed_all(cost, pack([g])).embedding.double() for g in graphs]
     for a, one in enumerate(graphs):
         for b, other in enumerate(graphs):
             if a == b:

@@ -16,7 +16,7 @@ class NoiseCost(Cost):
     def __init__(self, seed: int, dear: float = 1.0) -> None:
         self.seed, self.dear = seed, dear
 
-    def nodes(self, graphs):
+    def embed(self, graphs):
         rng = np.random.default_rng([self.seed, graphs.num_nodes])
         h = torch.from_numpy(rng.normal(size=(graphs.num_nodes, 2)))
         price = torch.from_numpy(rng.random((2, graphs.num_nodes))) * self.dear

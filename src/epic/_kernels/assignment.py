@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from epic._kernels.backend import FIELD, INTEGERS, VALUES, fast
-from epic.matching.exact import LOWEST
+from epic._kernels.backend import FIELD, INTEGERS, LOWEST, VALUES, jit
 
 ROOM = "float64[::1], float64[:, ::1], int64[:, ::1]"
 STEP = 16
 """Rows of costs are filled up to multiples of this: the compiler does so many columns in a turn, the rest singly."""
 
 
-@fast("Tuple((float64, int64, boolean))(float64[::1], int64[::1])", fastmath={"nnan", "nsz"})
+@jit("Tuple((float64, int64, boolean))(float64[::1], int64[::1])", fastmath={"nnan", "nsz"})
 def nearest(distance: np.ndarray, rank: np.ndarray) -> tuple[float, int, bool]:
     """The least distance, the place in the order of a column that has it, and whether that column is free.
 
@@ -35,7 +34,7 @@ def nearest(distance: np.ndarray, rank: np.ndarray) -> tuple[float, int, bool]:
     return low, best - width if free else width - 1 - best, free
 
 
-@fast(f"Tuple(({ROOM}))({INTEGERS}, {INTEGERS})")
+@jit(f"Tuple(({ROOM}))({INTEGERS}, {INTEGERS})")
 def room(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Memory to solve pairs of these sizes in, one after the other: for costs, for numbers and for places. To ask for
     it at every pair takes time, and it would not be in the cache.
@@ -47,7 +46,7 @@ def room(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     return np.empty(area), np.empty((5, width)), np.empty((7, width), np.int64)
 
 
-@fast("int64[::1](float64[:, ::1], int64, float64[:, ::1], int64[:, ::1])", fastmath={"nnan", "nsz"})
+@jit("int64[::1](float64[:, ::1], int64, float64[:, ::1], int64[:, ::1])", fastmath={"nnan", "nsz"})
 def assign_rows(cost: np.ndarray, m: int, real: np.ndarray, whole: np.ndarray) -> np.ndarray:
     """The cheapest column of its own for every row, where there are no more rows than the ``m`` columns; further
     columns hold infinity. ``real`` and ``whole`` are room to work in.
@@ -115,7 +114,7 @@ def assign_rows(cost: np.ndarray, m: int, real: np.ndarray, whole: np.ndarray) -
     return column_of
 
 
-@fast(f"boolean({FIELD}, int64, int64, int64, {INTEGERS}, {ROOM})")
+@jit(f"boolean({FIELD}, int64, int64, int64, {INTEGERS}, {ROOM})")
 def solve_block(
     field: np.ndarray,
     top: int,
@@ -160,7 +159,7 @@ def solve_block(
     return True
 
 
-@fast(f"int64({FIELD}, {', '.join(5 * [INTEGERS])})")
+@jit(f"int64({FIELD}, {', '.join(5 * [INTEGERS])})")
 def solve(
     field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, partner: np.ndarray
 ) -> int:
@@ -179,7 +178,7 @@ def solve(
     return -1
 
 
-@fast(f"int64({FIELD}, {FIELD}, {VALUES}, {VALUES}, {', '.join(4 * [INTEGERS])}, boolean[::1], {INTEGERS})")
+@jit(f"int64({FIELD}, {FIELD}, {VALUES}, {VALUES}, {', '.join(4 * [INTEGERS])}, boolean[::1], {INTEGERS})")
 def solve_euclidean(
     left: np.ndarray,
     right: np.ndarray,
@@ -225,113 +224,3 @@ def solve_euclidean(
                 return p
         top += rows
     return -1
-
-
-@fast(f"{VALUES}({FIELD})")
-def mean(vectors: np.ndarray) -> np.ndarray:
-    """``vectors.mean(0)``, summed row by row as numpy does."""
-    count, width = vectors.shape
-    total = np.zeros(width, vectors.dtype)
-    for n in range(count):
-        here = vectors[n]
-        for d in range(width):
-            total[d] += here[d]
-    return total / vectors.dtype.type(count)
-
-
-@fast(f"void({FIELD}, {VALUES}, {FIELD}, {FIELD})")
-def centre(vectors: np.ndarray, middle: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
-    """Fill rows (-2k, ?, 1) on the left and (k, 1, ?) on the right, of the vectors k seen from the middle."""
-    count, width = vectors.shape
-    if not (middle.size == width and left.shape == right.shape == (count, width + 2)):
-        raise IndexError("the rows to fill are not two wider than the vectors")
-    double = -(middle.dtype.type(1) + middle.dtype.type(1))
-    for n in range(count):
-        here, one, other = vectors[n], left[n], right[n]
-        for d in range(width):
-            k = here[d] - middle[d]
-            one[d], other[d] = double * k, k
-        one[width + 1] = other[width] = 1
-
-
-@fast(f"{FIELD}({FIELD}, {FIELD}, {', '.join(3 * [INTEGERS])})")
-def squared_differences(
-    h: np.ndarray, k: np.ndarray, source: np.ndarray, target: np.ndarray, partner: np.ndarray
-) -> np.ndarray:
-    """``(h[u] - k[v]) ** 2`` for every source node u that has a partner v, in their order."""
-    swaps = 0
-    for s in range(partner.size):
-        swaps += partner[s] >= 0
-    out, at = np.empty((swaps, h.shape[1]), h.dtype), 0
-    if partner.size != source.size or h.shape[1] != k.shape[1]:
-        raise IndexError("nodes and partners do not belong together")
-    for s in range(partner.size):
-        if partner[s] < 0:
-            continue
-        if not (partner[s] < target.size and 0 <= source[s] < h.shape[0] and 0 <= target[partner[s]] < k.shape[0]):
-            raise IndexError("there is no node of that number")
-        one, other, line = h[source[s]], k[target[partner[s]]], out[at]
-        for d in range(line.size):
-            gap = one[d] - other[d]
-            line[d] = gap * gap
-        at += 1
-    return out
-
-
-@fast(f"UniTuple({VALUES}, 2)({', '.join(3 * [VALUES])}, {', '.join(4 * [INTEGERS])})")
-def settle(
-    lost: np.ndarray,
-    won: np.ndarray,
-    swap: np.ndarray,
-    source: np.ndarray,
-    target: np.ndarray,
-    partner: np.ndarray,
-    origin: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """What each source node costs: the next of ``swap`` where it has a partner, else to lose it; and each target node:
-    to gain it, or nothing where it comes from a source node.
-    """
-    out, into = np.empty(source.size, lost.dtype), np.zeros(target.size, won.dtype)
-    if partner.size != source.size or origin.size != target.size:
-        raise IndexError("nodes and partners do not belong together")
-    at = 0
-    for s in range(source.size):
-        if partner[s] >= 0:
-            if at == swap.size:
-                raise IndexError("there are not as many prices as partners")
-            out[s] = swap[at]
-            at += 1
-        else:
-            if not 0 <= source[s] < lost.size:
-                raise IndexError("there is no node of that number")
-            out[s] = lost[source[s]]
-    for t in range(target.size):
-        if origin[t] < 0:
-            if not 0 <= target[t] < won.size:
-                raise IndexError("there is no node of that number")
-            into[t] = won[target[t]]
-    return out, into
-
-
-@fast(f"void({', '.join(8 * [INTEGERS])})")
-def link(
-    partner: np.ndarray,
-    source_ptr: np.ndarray,
-    target_ptr: np.ndarray,
-    first_source: np.ndarray,
-    first_target: np.ndarray,
-    source: np.ndarray,
-    target: np.ndarray,
-    origin: np.ndarray,
-) -> None:
-    """Turn columns into places along all targets, and fill in the rest of an ``Assignment``: the nodes
-    of each graph, which begin at ``first_source`` and ``first_target``, and where each target node comes from."""
-    for p in range(source_ptr.size - 1):
-        s0, t0 = source_ptr[p], target_ptr[p]
-        for t in range(t0, target_ptr[p + 1]):
-            target[t], origin[t] = first_target[p] + t - t0, -1
-        for s in range(s0, source_ptr[p + 1]):
-            source[s] = first_source[p] + s - s0
-            if partner[s] >= 0:
-                partner[s] += t0
-                origin[partner[s]] = s

@@ -1,70 +1,54 @@
-"""Inner loops compiled by numba, where it is installed (extra ``fast``).
+"""Whether and how inner loops are compiled by numba (extra ``fast``).
 
-They live in files named ``compiled.py``. Each has a slower form in numpy or torch with the same answers to the last
-bit, so that results do not depend on whether numba is there.
+Compiled code lives in this folder only, behind the function that it replaces. The contract is the same matching and the
+same graphs as without numba (integers, ties included).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
-
-import numpy as np
-import torch
-from torch import Tensor
-from torch.autograd import forward_ad
 
 INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
 
+LOWEST = -1e300
+"""Costs below this are refused: their sums could overflow, and no search would end."""
+
 
 @cache
-def compiled(file: str, name: str) -> Callable[..., Any] | None:
-    """The function ``name`` of a module below ``epic``; None where numba is not installed."""
-    try:
-        module = import_module(f"epic.{file}")
-    except ImportError:
-        return None
-    return getattr(module, name)
+def _installed() -> bool:
+    return find_spec("numba") is not None
 
 
-def integers(*tensors: Tensor) -> tuple[np.ndarray, ...] | None:
-    """Index tensors as plain memory; None where one is elsewhere, on a device or inside a function transform."""
-    for t in tensors:
-        if not t.is_cpu:
-            return None
-    try:
-        return tuple(np.ascontiguousarray(t.numpy(), dtype=np.int64) for t in tensors)
-    except RuntimeError:  # a transform's
-        return None
+def enabled() -> bool:
+    """Return whether compiled loops are used: numba is installed, and ``EPIC_NO_NUMBA`` is not set."""
+    return not os.environ.get("EPIC_NO_NUMBA") and _installed()
 
 
-def constant(h: Tensor) -> bool:
-    """Whether it is plain memory of floats in order, that no derivative is asked of."""
-    if not h.is_cpu or h.requires_grad or h.dtype not in (torch.float, torch.double) or not h.is_contiguous():
-        return False
-    if forward_ad._current_level >= 0 and forward_ad.unpack_dual(h).tangent is not None:
-        return False
-    try:
-        h.numpy()
-    except RuntimeError:  # inside a function transform
-        return False
-    return True
+def jit(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Compile a function for both precisions when its module is imported.
 
+    The order of signatures is fixed: several processes may fill numba's cache on disk at once, and numba names what it
+    keeps there by the order in which it comes.
 
-def fast(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile for both precisions now, in a fixed order: several processes may fill the cache on disk at once, and
-    numba names what it keeps there by the order in which it comes.
+    Args:
+        signature: numba signature in which ``{bits}`` stands for 32 and 64.
+        **options: options of ``numba.njit``.
+
+    Returns:
+        The decorator.
     """
     from numba import njit
 
-    def made(function: Callable[..., Any]) -> Callable[..., Any]:
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         signatures = list(dict.fromkeys(signature.format(bits=bits) for bits in (32, 64)))
-        how = {"nogil": True, "error_model": "numpy", **options}
+        settings = {"nogil": True, "error_model": "numpy", **options}
         try:
-            return njit(signatures, cache=True, **how)(function)
-        except RuntimeError:  # no folder to keep it in
-            return njit(signatures, **how)(function)
+            return njit(signatures, cache=True, **settings)(function)
+        except RuntimeError:  # there is no folder to keep the cache in
+            return njit(signatures, **settings)(function)
 
-    return made
+    return compiled

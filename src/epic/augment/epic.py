@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -106,14 +105,7 @@ class EPIC(Augmentation):
 
     def _between(self, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator) -> PackedGraphs:
         """One graph from the path of each pair (numbers on the CPU), label included."""
-        device = graphs.ptr.device
-        source, target, used = i.numpy(), j.numpy(), np.zeros(len(graphs), dtype=bool)
-        used[source] = used[target] = True
-        where = used.cumsum() - 1
-        nodes = self.cost.nodes(graphs.select(torch.from_numpy(used.nonzero()[0]))).to(device)
-        matches = self.cost.match(nodes, nodes, *map(torch.from_numpy, (where[source], where[target])))
-        prices = self.cost.price(nodes, nodes, matches)
-        made, share = interpolate_pairs(graphs, i.to(device), j.to(device), matches, prices, self.order, generator)
+        made, share = interpolate_pairs(graphs, i, j, cost=self.cost, order=self.order, generator=generator)
         assert graphs.y is not None
         y = graphs.y
         one, other = (y.index_select(0, index.to(y.device)) for index in (i, j))

@@ -17,7 +17,8 @@ from epic.classifiers.voting import GRID, WEIGHTS, best_k, choices, class_labels
 from epic.costs.base import Cost
 from epic.costs.learned import LearnedCost
 from epic.data.splits import hold_out
-from epic.distance.matrices import Neighbors, nearest
+from epic.distance.nearest import Neighbors, nearest
+from epic.distance.pairs import embed_all
 from epic.errors import InputError, choose
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.degrees import detect
@@ -162,7 +163,7 @@ class EditNeighbors:
         scores = None
         if self.n_neighbors is None and held is not None:
             scores = validate(cost, train, held, grid=ks, weights=self.weights, progress=self.progress)
-        nodes = cost.measure(given)
+        nodes = embed_all(cost, given)
         # Set only now: a failed fit keeps what was fitted before.
         self.cost_, self.classes_, self.validation_ = cost, classes, scores
         self.n_neighbors_ = ks[0] if scores is None else best_k(scores)
@@ -253,11 +254,11 @@ class EditNeighbors:
         else:
             packed = pack(graphs).to("cpu")
             check_same_features(packed, self._graphs)
-            query = self.cost_.measure(packed)
+            query = embed_all(self.cost_, packed)
         asked = self.n_neighbors_ if n_neighbors is None else n_neighbors
         (k,) = choices(asked, (), len(self._graphs) - (graphs is None))
         with torch.no_grad():
-            return nearest(self.cost_, query, self._nodes, k, graphs is None, self.progress)
+            return nearest(self.cost_, query, self._nodes, k, skip_self=graphs is None, progress=self.progress)
 
     def _vote(self, graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
         share, winner = vote(self._search(graphs), self._codes, self.classes_.size, weights=self.weights)

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from epic.costs.base import Cost
-from epic.distance.matrices import Neighbors
+from epic.distance.nearest import Neighbors
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs, matrix
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from epic.augment.base import Augmentation
 from epic.costs.base import Cost
+from epic.distance.pairs import embed_all, exact_distances
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, join
 from epic.random import derived
@@ -145,9 +146,9 @@ def interpolation_error(found: Sample, cost: Cost) -> Tensor:
         return torch.zeros(0)
     share, (one, two) = found.origin[at].double(), found.origin[at].topk(2, dim=1).indices.sort(1).values.T
     w = share.gather(1, two[:, None])[:, 0]
-    ends, between = cost.measure(found.originals), cost.measure(found.made.only(found.originals))
-    apart = cost.exact(ends, ends, one, two)
-    first, second = cost.exact(ends, between, one, at), cost.exact(between, ends, at, two)
+    ends, between = embed_all(cost, found.originals), embed_all(cost, found.made.only(found.originals))
+    apart = exact_distances(cost, ends, ends, one, two)
+    first, second = exact_distances(cost, ends, between, one, at), exact_distances(cost, between, ends, at, two)
     error = (first - w * apart).abs() + (second - (1 - w) * apart).abs()
     return (error / apart)[apart > ROUNDING * apart.mean()]
 

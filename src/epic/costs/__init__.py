@@ -5,7 +5,7 @@ from epic.costs.feature import FeatureCost
 from epic.costs.learned import LearnedCost
 from epic.costs.learning import Epoch, Learning
 from epic.costs.unit import UnitCost
-from epic.distance.matrices import Neighbors
+from epic.distance.nearest import Neighbors
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, PairCosts
 
 __all__ = [

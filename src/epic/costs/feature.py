@@ -10,25 +10,31 @@ from torch import Tensor
 from epic.costs.base import Cost
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix
-from epic.matching.euclidean import EuclideanReducedCosts, between, settled, swaps
-from epic.matching.reduced import ReducedCosts
-from epic.matching.types import Assignment, NodeCosts
+from epic.matching.euclidean import euclidean
+from epic.matching.types import NodeCosts
 
 
 class FeatureCost(Cost):
     """A substitution costs the Euclidean distance of the two nodes' features, a deletion or insertion ``edit``.
 
-    ``edit=None`` takes the length of the node's own feature vector, its distance to an all-zero empty node. Integer
-    features are categories: they are compared as if one-hot. Graphs without ``x`` are compared by degree.
+    Integer features are categories: they are compared as if one-hot. Graphs without ``x`` are compared by degree.
+
+    Args:
+        edit: price of a deletion or insertion. None takes the length of the node's own feature vector, its distance to
+            an all-zero empty node.
     """
 
     kind = "feature"
     symmetric = True
+    metric = "euclidean"
 
     def __init__(self, edit: float | None = None) -> None:
         if edit is not None and edit <= 0:
             raise InputError(f"edit must be positive, got {edit}")
         self.edit = edit
+
+    def __repr__(self) -> str:
+        return f"FeatureCost({'' if self.edit is None else self.edit})"
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return {}, {"edit": self.edit}
@@ -37,9 +43,8 @@ class FeatureCost(Cost):
     def from_state(cls, tensors: dict[str, Tensor], header: dict[str, Any]) -> FeatureCost:
         return cls(header["edit"])
 
-    def nodes(self, graphs: PackedGraphs) -> NodeCosts:
-        x = graphs.degree()[:, None].float() if graphs.x is None else graphs.x
-        x = matrix(x)
+    def embed(self, graphs: PackedGraphs) -> NodeCosts:
+        x = matrix(graphs.degree().float() if graphs.x is None else graphs.x)
         if x.dtype in (torch.half, torch.bfloat16, torch.bool):
             x = x.float()
         if x.is_floating_point():
@@ -52,23 +57,9 @@ class FeatureCost(Cost):
 
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
         if source.is_floating_point():
-            return between(source, target)
+            return euclidean(source, target)
         # Column by column, to keep memory at n x m: integer features are few columns wide.
         differ = torch.zeros(*source.shape[:-1], target.shape[-2], dtype=torch.double, device=source.device)
         for column in range(source.shape[-1]):
             differ += source[..., :, None, column] != target[..., None, :, column]
         return (2 * differ).sqrt()
-
-    def gains(self, a: NodeCosts, b: NodeCosts) -> ReducedCosts:
-        return EuclideanReducedCosts(a, b) if a.embedding.is_floating_point() else super().gains(a, b)
-
-    def swaps(self, a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
-        if a.embedding.is_floating_point():
-            return swaps(a, b, u, v)
-        return (2.0 * (a.embedding.index_select(0, u) != b.embedding.index_select(0, v)).sum(-1)).sqrt()
-
-    def settled(self, a: NodeCosts, b: NodeCosts, m: Assignment) -> tuple[Tensor, Tensor] | None:
-        return settled(a, b, m) if getattr(self.swaps, "__func__", None) is _SWAPS else None
-
-
-_SWAPS = FeatureCost.swaps  # what settled does too; a cost of one's own may price otherwise

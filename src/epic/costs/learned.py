@@ -15,9 +15,8 @@ from epic.data.splits import hold_out
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
-from epic.matching.euclidean import EuclideanReducedCosts, between, settled, swaps
-from epic.matching.reduced import ReducedCosts
-from epic.matching.types import Assignment, NodeCosts
+from epic.matching.euclidean import euclidean
+from epic.matching.types import NodeCosts
 from epic.nn.cost_network import CostNetwork
 from epic.nn.layers import BACKBONES, FeatureSchema
 from epic.random import base_seed
@@ -34,6 +33,7 @@ class LearnedCost(Cost):
 
     kind = "learned"
     symmetric = True
+    metric = "euclidean"
 
     def __init__(self, *, backbone: str = "gin", hidden_channels: int = 32, num_layers: int = 3) -> None:
         choose(backbone, BACKBONES, "backbone")
@@ -105,23 +105,14 @@ class LearnedCost(Cost):
         self._network.eval()
         return self
 
-    def nodes(self, graphs: PackedGraphs) -> NodeCosts:
+    def embed(self, graphs: PackedGraphs) -> NodeCosts:
         network = self.network
         device = network.device
         embedding, price = network(graphs if graphs.ptr.device == device else graphs.to(device))
         return NodeCosts(embedding, price, price, graphs.ptr.to(device))
 
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
-        return between(source, target)
-
-    def gains(self, a: NodeCosts, b: NodeCosts) -> ReducedCosts:
-        return EuclideanReducedCosts(a, b)
-
-    def swaps(self, a: NodeCosts, b: NodeCosts, u: Tensor, v: Tensor) -> Tensor:
-        return swaps(a, b, u, v)
-
-    def settled(self, a: NodeCosts, b: NodeCosts, m: Assignment) -> tuple[Tensor, Tensor] | None:
-        return settled(a, b, m) if getattr(self.swaps, "__func__", None) is _SWAPS else None
+        return euclidean(source, target)
 
     def to(self, device: torch.device | str) -> LearnedCost:
         self.network.to(device)
@@ -161,9 +152,6 @@ class LearnedCost(Cost):
         cost.learning = None if header["learning"] is None else Learning(**header["learning"])
         cost.history = [Epoch(**e) for e in header["history"]]
         return cost
-
-
-_SWAPS = LearnedCost.swaps  # what settled does too; a cost of one's own may price otherwise
 
 
 def _learning(options: dict[str, Any]) -> Learning:

@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from epic._checkpoint import Checkpoint, identity
 from epic.costs.triplets import Triplets
+from epic.distance.pairs import exact_distances, soft_distances
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs
 from epic.random import derived, digest
@@ -179,13 +180,13 @@ def _distances(
     """
     device = graphs.ptr.device
     used, where = torch.cat([anchor, positive, negative]).unique(return_inverse=True)
-    nodes = cost.nodes(graphs.select(used.to(device)))
+    nodes = cost.embed(graphs.select(used.to(device)))
     a, p, n = where.to(device).chunk(3)
     i, j = torch.cat([a, a]), torch.cat([p, n])
     if options.assignment == "hungarian":
-        distance = cost.exact(nodes, nodes, i, j)
+        distance = exact_distances(cost, nodes, nodes, i, j)
     else:
-        distance = cost.soft(nodes, nodes, i, j, options.delta, options.iterations)
+        distance = soft_distances(cost, nodes, nodes, i, j, delta=options.delta, iterations=options.iterations)
     size = nodes.ptr.diff()
     near, far = (distance / (size[i] + size[j]).clamp_min(1)).chunk(2)
     return near, far

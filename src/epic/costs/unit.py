@@ -27,7 +27,10 @@ class UnitCost(Cost):
     kind = "unit"
     symmetric = True
 
-    def nodes(self, graphs: PackedGraphs) -> NodeCosts:
+    def __repr__(self) -> str:
+        return "UnitCost()"
+
+    def embed(self, graphs: PackedGraphs) -> NodeCosts:
         price = torch.ones(graphs.num_nodes, device=graphs.ptr.device)
         x = graphs.degree() if graphs.x is None else graphs.x
         return NodeCosts(row_codes(x)[:, None], price, price, graphs.ptr)

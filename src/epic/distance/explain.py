@@ -1,27 +1,28 @@
-"""What a cost thinks of each node of a graph."""
+"""What a cost says of each node of a graph."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from epic.distance.pairs import embed_all, embed_both
 from epic.errors import InputError
-from epic.graphs.convert import check_same_features, pack
+from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
+from epic.matching.types import Pricing
 
-if TYPE_CHECKING:
-    from epic.costs.base import Cost
-
-CHUNK = 4096  # reference nodes compared at a time
+CHUNK = 4096
+"""Reference nodes compared at a time."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Prices of the nodes of one graph: to lose each, to gain each, and on average to turn each into a node of the
-    reference graphs (None without any).
+    """Prices of the nodes of one graph.
+
+    ``deletion`` and ``insertion`` are the prices of deleting and inserting each node; ``substitution`` is the mean
+    price of turning it into a node of the reference graphs (None without any).
     """
 
     deletion: Tensor
@@ -30,21 +31,31 @@ class Explanation:
 
 
 @torch.no_grad()
-def explain(cost: Cost, graph: Graphs, reference: Graphs | None = None) -> Explanation:
-    """The prices of the nodes of ``graph``; all nodes of the ``reference`` graphs count alike."""
+def explain(cost: Pricing, graph: Graphs, reference: Graphs | None = None) -> Explanation:
+    """Price the nodes of one graph.
+
+    Args:
+        cost: what edits cost.
+        graph: one graph.
+        reference: graphs whose nodes the graph's nodes are compared with; all nodes count alike.
+
+    Returns:
+        The prices.
+
+    Raises:
+        InputError: there is not exactly one graph, or the reference graphs have no nodes.
+    """
     one = pack(graph)
     if len(one) != 1:
         raise InputError(f"explain takes one graph, got {len(one)}: call it for each")
-    own = cost.measure(one).finite()
     if reference is None:
+        own = embed_all(cost, one)
         return Explanation(own.deletion, own.insertion)
-    others = pack(reference)
-    check_same_features(one, others)
-    to = cost.measure(others).finite()
-    nodes = to.embedding.shape[0]
+    own, others = embed_both(cost, one, reference)
+    nodes = others.embedding.shape[0]
     if nodes == 0:
         raise InputError(f"the {len(others)} reference graphs have no nodes to compare with")
     total = torch.zeros_like(own.deletion)
-    for first in range(0, nodes, CHUNK):
-        total += cost.substitution(own.embedding, to.embedding[first : first + CHUNK]).sum(1)
+    for part in others.embedding.split(CHUNK):
+        total += cost.substitution(own.embedding, part).sum(1)
     return Explanation(own.deletion, own.insertion, total / nodes)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import BaseData
 
-from epic._kernels.backend import compiled, integers
 from epic.errors import InputError
 from epic.graphs.packed import Graphs, PackedGraphs, offsets
 
@@ -201,12 +199,6 @@ def _edge_offsets(edge_index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor | Non
     """Offsets of each graph's edges, and the order that sorts them by graph (None: they are sorted); edges that join
     graphs or lack a node are refused.
     """
-    quick = compiled("_kernels.compiled", "edge_offsets")
-    arrays = integers(edge_index, ptr)
-    if quick is not None and arrays is not None:
-        found = np.empty_like(arrays[1])
-        if quick(*arrays, found):
-            return torch.from_numpy(found), None
     graphs, nodes = ptr.numel() - 1, int(ptr[-1])
     if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= nodes):
         raise InputError(f"edge_index names node {int(edge_index.max())}, but the batch has {nodes} nodes")

@@ -14,13 +14,12 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, overload
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from epic._kernels.backend import compiled, integers
 from epic.errors import InputError
-from epic.graphs.ragged import owners
 
 _EMPTY = Batch(_base_cls=Data)  # to copy: to find out what class it is takes PyG ten times longer
 Graphs = Any  # a PackedGraphs, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
@@ -114,9 +113,6 @@ class PackedGraphs:
 
     @cached_property
     def graph_of_node(self) -> Tensor:
-        arrays = integers(self.ptr)
-        if arrays is not None:
-            return torch.from_numpy(owners(*arrays))  # a third of torch's time
         return torch.repeat_interleave(torch.arange(len(self), device=self.ptr.device), self.sizes)
 
     def degree(self, end: int = 0) -> Tensor:
@@ -138,14 +134,13 @@ class PackedGraphs:
         index = torch.as_tensor(index, device=self.ptr.device)
         if index.dim() != 1 or index.is_floating_point() or index.dtype in (torch.bool, torch.uint8):
             raise InputError(f"graphs are selected by a list of their numbers, got {index.dtype} {list(index.shape)}")
-        gather, arrays = (
-            compiled("_kernels.compiled", "gather"),
-            integers(index, self.ptr, self.edge_ptr, self.edge_index),
-        )
-        if gather is None or arrays is None:
-            ptr, edge_ptr, nodes_at, edges_at, ends = self._gathered(index)
-        else:
-            ptr, edge_ptr, nodes_at, edges_at, ends = map(torch.from_numpy, gather(*arrays))
+        if index.numel() and int(index.min()) < 0:
+            raise IndexError(f"there is no graph {int(index.min())}")
+        size, edges = self.sizes[index], self.edge_ptr.diff()[index]
+        ptr, edge_ptr = offsets(size), offsets(edges)
+        nodes_at, edges_at = ranges(self.ptr[index], size), ranges(self.edge_ptr[index], edges)
+        shift = torch.repeat_interleave(ptr[:-1] - self.ptr[index], edges)
+        ends = self.edge_index.index_select(1, edges_at) + shift
         return PackedGraphs(
             ptr,
             edge_ptr,
@@ -155,16 +150,30 @@ class PackedGraphs:
             None if self.y is None else self.y.index_select(0, index.to(self.y.device)),
         )
 
-    def _gathered(self, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """What :func:`epic._kernels.compiled.gather` gives, on any device."""
-        if index.numel() and int(index.min()) < 0:
-            raise IndexError(f"there is no graph {int(index.min())}")
-        size, edges = self.sizes[index], self.edge_ptr.diff()[index]
-        ptr, edge_ptr = offsets(size), offsets(edges)
-        edges_at = ranges(self.edge_ptr[index], edges)
-        shift = torch.repeat_interleave(ptr[:-1] - self.ptr[index], edges)
-        ends = self.edge_index.index_select(1, edges_at) + shift
-        return ptr, edge_ptr, ranges(self.ptr[index], size), edges_at, ends
+    def edited(
+        self, ptr: np.ndarray, edge_ptr: np.ndarray, edge_index: np.ndarray, node_at: np.ndarray, edge_at: np.ndarray
+    ) -> PackedGraphs:
+        """Build new graphs from nodes and edges of these, without labels.
+
+        Args:
+            ptr: offsets of the new graphs' nodes.
+            edge_ptr: offsets of the new graphs' edges.
+            edge_index: ends of the new edges.
+            node_at: the old node that each new node takes its attributes from.
+            edge_at: the old edge that each new edge takes its attributes from.
+
+        Returns:
+            The new graphs.
+        """
+        arrays = (ptr, edge_ptr, edge_index, node_at, edge_at)
+        nodes, edges, ends, node_from, edge_from = (torch.from_numpy(a).to(self.ptr.device) for a in arrays)
+        return PackedGraphs(
+            nodes,
+            edges,
+            ends,
+            {k: v.index_select(0, node_from) for k, v in self.node.items()},
+            {k: v.index_select(0, edge_from) for k, v in self.edge.items()},
+        )
 
     def only(self, other: PackedGraphs) -> PackedGraphs:
         """Drop node and edge attributes that ``other`` lacks or holds in another width."""
@@ -238,11 +247,6 @@ def join(packs: Sequence[PackedGraphs]) -> PackedGraphs:
 
 def _end_to_end(parts: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
     """Offsets of nodes and edges, and ends of edges, of packs laid end to end."""
-    append = compiled("_kernels.compiled", "append") if len(parts) == 2 else None  # as in training
-    arrays = None if append is None else integers(*parts[0], *parts[1])
-    if append is not None and arrays is not None:
-        ptr, edge_ptr, edge_index = map(torch.from_numpy, append(*arrays))
-        return ptr, edge_ptr, edge_index
     nodes = list(accumulate((int(ptr[-1]) for ptr, _, _ in parts), initial=0))
     edges = list(accumulate((ends.shape[1] for _, _, ends in parts), initial=0))
     ptrs, edge_ptrs, ends = zip(*parts, strict=True)

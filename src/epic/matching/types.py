@@ -1,22 +1,29 @@
-"""What costs say of nodes, of pairs of graphs, and of the assignments found for them."""
+"""What matching takes and gives: costs of nodes, padded costs of pairs, assignments, and what their operations cost."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from epic.errors import InputError
-from epic.graphs.ragged import owners
+from epic.graphs.packed import PackedGraphs
+from epic.graphs.ragged import lengths, owners, ranges
 
 
 @dataclass(frozen=True)
 class NodeCosts:
-    """What a cost knows of each node of some packed graphs: a vector to compare, the price of losing it and of gaining
-    it.
+    """What a cost says of each node of some packed graphs.
+
+    Args:
+        embedding: vectors ``[N, D]`` that substitution compares.
+        deletion: price of deleting each node ``[N]``.
+        insertion: price of inserting each node ``[N]``.
+        ptr: offsets of the graphs' nodes.
     """
 
     embedding: Tensor
@@ -24,16 +31,32 @@ class NodeCosts:
     insertion: Tensor
     ptr: Tensor
 
-    def to(self, device: torch.device | str) -> NodeCosts:
-        tensors = (self.embedding, self.deletion, self.insertion, self.ptr)
-        if all(t.device == device for t in tensors):
-            return self
-        return NodeCosts(*(t.to(device) for t in tensors))
+    def __len__(self) -> int:
+        return self.ptr.numel() - 1
 
-    def finite(self) -> NodeCosts:
-        """Itself, or an error where a cost is not a number."""
+    def to(self, device: torch.device | str) -> NodeCosts:
+        """Return the same costs on a device."""
+        return NodeCosts(*(t.to(device) for t in (self.embedding, self.deletion, self.insertion, self.ptr)))
+
+    def detach(self) -> NodeCosts:
+        """Return the same costs without gradients."""
+        return NodeCosts(self.embedding.detach(), self.deletion.detach(), self.insertion.detach(), self.ptr)
+
+    def double(self) -> NodeCosts:
+        """Return the same costs in float64, for distances: inner products of nearly equal vectors cancel."""
+        h = self.embedding
+        return NodeCosts(
+            h.double() if h.is_floating_point() else h, self.deletion.double(), self.insertion.double(), self.ptr
+        )
+
+    def check_finite(self) -> NodeCosts:
+        """Return itself.
+
+        Raises:
+            InputError: a cost is NaN or infinite.
+        """
         for value in (self.embedding, self.deletion, self.insertion):
-            # A sum is far cheaper than isfinite; the dearer one in float64 is for large numbers that overflow.
+            # A sum is far cheaper than isfinite; the one in float64 is for large numbers that overflow.
             if value.is_floating_point() and not any(
                 math.isfinite(float(value.sum(dtype=precision))) for precision in (None, torch.double)
             ):
@@ -42,25 +65,24 @@ class NodeCosts:
                 )
         return self
 
-    def detach(self) -> NodeCosts:
-        if not any(t.requires_grad for t in (self.embedding, self.deletion, self.insertion)):
-            return self
-        return NodeCosts(self.embedding.detach(), self.deletion.detach(), self.insertion.detach(), self.ptr)
 
-    def double(self) -> NodeCosts:
-        """In float64, for distances: inner products of near-equal vectors cancel."""
-        h = self.embedding
-        return NodeCosts(
-            h.double() if h.is_floating_point() else h, self.deletion.double(), self.insertion.double(), self.ptr
-        )
+class Pricing(Protocol):
+    """The two statements of what an edit costs (see :class:`epic.Cost`), from which everything else follows."""
+
+    @property
+    def metric(self) -> str | None: ...
+
+    def embed(self, graphs: PackedGraphs) -> NodeCosts: ...
+
+    def substitution(self, source: Tensor, target: Tensor) -> Tensor: ...
 
 
 @dataclass(frozen=True)
 class PairCosts:
-    """Costs of P pairs of graphs, padded: pair p is real in ``[:rows[p], :columns[p]]``.
+    """Costs of P pairs of graphs, padded: pair p occupies ``[:rows[p], :columns[p]]``.
 
-    ``source`` and ``target`` ``[P, n]``, ``[P, m]`` say which node each row and column is; ``pair`` which of the asked
-    pairs each p is.
+    ``source`` ``[P, n]`` and ``target`` ``[P, m]`` name the node of each row and column; ``pair`` tells which of the
+    listed pairs each p is.
     """
 
     substitution: Tensor
@@ -77,9 +99,10 @@ class PairCosts:
 class Assignment:
     """Exact assignments of P pairs of graphs, laid end to end without padding.
 
-    ``source`` and ``target`` list the nodes of all source and target graphs, pair after pair (offsets ``source_ptr``,
-    ``target_ptr``). ``partner`` runs along ``source`` and holds the position in ``target`` of the node that replaces
-    it, -1 where it is deleted; ``origin`` runs along ``target`` the other way, -1 where the node is inserted.
+    ``source`` and ``target`` list the nodes of all source and target graphs, pair after pair (offsets ``source_ptr``
+    and ``target_ptr``). ``partner`` runs along ``source`` and holds the position in ``target`` of the node that
+    replaces it, or -1 where it is deleted; ``origin`` runs along ``target`` the other way, with
+    -1 where the node is inserted.
     """
 
     source: np.ndarray
@@ -89,11 +112,40 @@ class Assignment:
     partner: np.ndarray
     origin: np.ndarray
 
+    @staticmethod
+    def of(
+        column: np.ndarray,
+        first_source: np.ndarray,
+        source_ptr: np.ndarray,
+        first_target: np.ndarray,
+        target_ptr: np.ndarray,
+    ) -> Assignment:
+        """Build assignments from the column that each row is matched to.
+
+        Args:
+            column: for each source node, the target node that replaces it, counted within its pair; -1 where none.
+            first_source: first node of each source graph.
+            source_ptr: offsets of the source graphs' nodes, pair after pair.
+            first_target: first node of each target graph.
+            target_ptr: offsets of the target graphs' nodes, pair after pair.
+
+        Returns:
+            The assignments.
+        """
+        rows = lengths(source_ptr)
+        kept = (column >= 0).nonzero()[0]
+        partner, origin = column.copy(), np.full(target_ptr[-1], -1)
+        partner[kept] += target_ptr[:-1].repeat(rows)[kept]
+        origin[partner[kept]] = kept
+        source, target = ranges(first_source, rows), ranges(first_target, lengths(target_ptr))
+        return Assignment(source, target, source_ptr, target_ptr, partner, origin)
+
 
 @dataclass(frozen=True)
 class OperationCosts:
-    """What assignments cost: ``source[u]`` to substitute or delete u, ``target[v]`` to insert v (0 where it replaces a
-    node).
+    """What the operations of assignments cost.
+
+    ``source[u]`` is the price of substituting or deleting u, ``target[v]`` of inserting v (0 where v replaces a node).
     """
 
     source: Tensor
@@ -103,13 +155,13 @@ class OperationCosts:
 
     @property
     def distance(self) -> Tensor:
-        """Cost of each pair."""
+        """Total cost of each pair."""
         total = self.source.new_zeros(self.source_ptr.size - 1)
         for value, ptr in ((self.source, self.source_ptr), (self.target, self.target_ptr)):
             total = total.index_add(0, torch.from_numpy(owners(ptr)).to(value.device), value)
         return total
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both sides in float64, to sum over paths."""
+        """Return both sides in float64, to sum over paths."""
         source, target = (t.detach().cpu().numpy().astype(np.float64) for t in (self.source, self.target))
         return source, target

@@ -67,7 +67,7 @@ class Encoder(nn.Module):
                 f"{width} {'float' if self.linear is not None else 'integer'} columns"
             )
         if self.linear is not None:
-            return dense(self.linear, value.to(self.linear.weight.dtype))
+            return self.linear(value.to(self.linear.weight.dtype))
         return self.table(torch.minimum(value.long() + self.first, self.last)).sum(1)
 
 
@@ -76,21 +76,6 @@ def gcn_scale(routes: SortedEdges, edge_weight: Tensor | None, like: Tensor) -> 
     if edge_weight is None:
         return (routes.by_end.ptr.diff() + 1).to(like.dtype).rsqrt()[:, None]
     return (segment_sum(edge_weight.to(like.dtype)[:, None], routes.by_end) + 1).rsqrt()
-
-
-def dense(layer: Any, x: Tensor) -> Tensor:
-    """What a ``Linear`` does, without the call around it, which on a small batch takes as long as the product."""
-    if layer._forward_hooks or layer._forward_pre_hooks:
-        return layer(x)
-    return F.linear(x, layer.weight, layer.bias)
-
-
-def normed(norm: Any, x: Tensor) -> Tensor:
-    """What a ``BatchNorm1d`` does, likewise."""
-    if norm.training or norm.running_mean is None or norm._forward_hooks or norm._forward_pre_hooks:
-        return norm(x)
-    moments = norm.running_mean, norm.running_var
-    return torch.batch_norm(x, norm.weight, norm.bias, *moments, False, 0.0, norm.eps, torch.backends.cudnn.enabled)
 
 
 class Layer(nn.Module):
@@ -124,15 +109,15 @@ class Layer(nn.Module):
         """New node vectors; ``scale`` is :func:`gcn_scale`, computed once for all layers."""
         if self.backbone == "gin":
             first, norm, _, second = self.update
-            h = dense(first, (1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight))
-            return normed(self.norm, dense(second, F.relu(normed(norm, h), inplace=True)))
-        h = dense(self.update, h)
+            h = first((1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight))
+            return self.norm(second(F.relu(norm(h), inplace=True)))
+        h = self.update(h)
         if scale is None:
             scale = gcn_scale(routes, edge_weight, h)
         if self.edges is None or edge_attr is None:
             h = scale * h
-            return normed(self.norm, (h + self._gathered(h, routes, None, edge_weight)) * scale)
-        return normed(self.norm, (scale * h + self._gathered(h, routes, edge_attr, edge_weight, scale)) * scale)
+            return self.norm((h + self._gathered(h, routes, None, edge_weight)) * scale)
+        return self.norm((scale * h + self._gathered(h, routes, edge_attr, edge_weight, scale)) * scale)
 
     def _gathered(
         self,

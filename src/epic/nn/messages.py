@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
 
-from epic._kernels.backend import compiled, integers
 from epic.errors import InputError
 
 
@@ -61,14 +60,6 @@ class Segments:
     def __init__(self, index: Tensor, count: int) -> None:
         self.index = index
         self.order: Tensor | None = None
-        sort, arrays = compiled("_kernels.compiled", "sort_groups"), integers(index)
-        if sort is not None and arrays is not None:
-            ptr, order = np.empty(count + 1, np.int64), np.empty(index.numel(), np.int64)
-            state = sort(*arrays, ptr, order)
-            if state >= 0:
-                self.ptr = torch.from_numpy(ptr)
-                self.order = torch.from_numpy(order) if state == 0 else None
-                return
         sizes = torch.bincount(index, minlength=count)
         if sizes.numel() > count:
             raise InputError(f"an edge names node {sizes.numel() - 1}, but there are {count}: node numbers begin at 0")
@@ -172,7 +163,10 @@ def _bag(rows: Tensor, index: Tensor, ptr: Tensor) -> Tensor:
 
 
 def _order(index: Tensor, count: int) -> Tensor:
-    arrays = integers(index)
-    if arrays is not None and count <= 2**16:  # 16 bits: numpy counts instead of comparing
-        return torch.from_numpy(np.argsort(arrays[0].astype(np.uint16), kind="stable"))
+    """Return the order that sorts ``index``; numpy counts 16-bit numbers instead of comparing them."""
+    if index.is_cpu and count <= 2**16:
+        try:
+            return torch.from_numpy(np.argsort(index.numpy().astype(np.uint16), kind="stable"))
+        except RuntimeError:  # inside a function transform
+            pass
     return torch.argsort(index, stable=True)

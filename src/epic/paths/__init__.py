@@ -1,7 +1,7 @@
 """Edit paths: one to look at, or the graphs on many of them at once."""
 
-from epic.paths.apply import Intermediate, intermediate
+from epic.paths.apply import Intermediate, apply_operations
 from epic.paths.edit_path import EditPath, Operation, edit_distance, edit_path
 from epic.paths.operations import Operations
 
-__all__ = ["EditPath", "Intermediate", "Operation", "Operations", "edit_distance", "edit_path", "intermediate"]
+__all__ = ["EditPath", "Intermediate", "Operation", "Operations", "apply_operations", "edit_distance", "edit_path"]

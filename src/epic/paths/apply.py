@@ -1,12 +1,12 @@
-"""Graphs on edit paths, for a whole batch of pairs at once.
+"""Apply edit operations to a whole batch of pairs at once: Algorithm 1 of the paper in closed form.
 
 Algorithm 1 of the paper edits step by step. Which graph it arrives at depends only on the *set* of operations done:
 
 - nodes: source nodes whose operation is not done, then target nodes whose operation is done;
 - edges: source edges with an endpoint not done and none deleted, then target edges with both endpoints done.
 
-A substituted node is one place that changes clothes, so a source edge that outlives one of its endpoints hangs on the
-endpoint's replacement.
+A substituted node is one place whose features change, so a source edge that outlives one of its endpoints hangs on the
+endpoint's replacement. The order of operations does not matter.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from epic.graphs.packed import PackedGraphs
@@ -24,9 +23,10 @@ from epic.matching.types import Assignment
 
 @dataclass(frozen=True)
 class Intermediate:
-    """Graphs half-way.
+    """Graphs on edit paths.
 
-    ``source_node`` and ``target_node`` are places in ``Assignment.source`` and ``.target`` of each node, -1 where none.
+    ``source_node`` and ``target_node`` are the positions of each node in ``Assignment.source`` and ``.target``, -1
+    where there is none.
     """
 
     graphs: PackedGraphs
@@ -34,30 +34,45 @@ class Intermediate:
     target_node: np.ndarray
 
 
-def intermediate(
-    graphs: PackedGraphs, i: Tensor, j: Tensor, matches: Assignment, done_source: np.ndarray, done_target: np.ndarray
+def apply_operations(
+    graphs: PackedGraphs,
+    i: Tensor,
+    j: Tensor,
+    assignment: Assignment,
+    done_source: np.ndarray,
+    done_target: np.ndarray,
 ) -> Intermediate:
-    """The graphs in which the marked operations are done, one for each pair ``i[p]``, ``j[p]`` of ``graphs``.
+    """Apply a set of operations to each pair.
 
-    ``done_source`` runs along ``matches.source`` and marks nodes that have been substituted or deleted, ``done_target``
-    along ``matches.target`` nodes that have been inserted or have replaced a node; for a substitution both sides are
-    marked. Nodes and edges keep the order of their end of the path, source first.
+    Nodes and edges keep the order of their end of the path, source first.
+
+    Args:
+        graphs: graphs that the pairs are of.
+        i: source graph of each pair.
+        j: target graph of each pair.
+        assignment: which node becomes which.
+        done_source: runs along ``assignment.source`` and marks nodes that have been substituted or deleted.
+        done_target: runs along ``assignment.target`` and marks nodes that have been inserted or have replaced a node;
+            a substitution marks both sides.
+
+    Returns:
+        One graph for each pair, without labels, and where its nodes come from.
     """
     stays = ~done_source
-    size_s, size_t = counts(stays, matches.source_ptr), counts(done_target, matches.target_ptr)
+    size_s, size_t = counts(stays, assignment.source_ptr), counts(done_target, assignment.target_ptr)
     ptr = offsets(size_s + size_t)
 
     # Place of every surviving node in the new graphs; a replaced source node points to its replacement.
-    place_s = _place(stays, ptr[:-1] - size_s.cumsum() + size_s, matches.source_ptr)
-    place_t = _place(done_target, ptr[1:] - size_t.cumsum(), matches.target_ptr)
-    swapped = matches.partner >= 0
+    place_s = _place(stays, ptr[:-1] - size_s.cumsum() + size_s, assignment.source_ptr)
+    place_t = _place(done_target, ptr[1:] - size_t.cumsum(), assignment.target_ptr)
+    swapped = assignment.partner >= 0
     replaced = (done_source & swapped).nonzero()[0]
-    place_s[replaced] = place_t[matches.partner[replaced]]
+    place_s[replaced] = place_t[assignment.partner[replaced]]
     fate = stays + 2 * (done_source & ~swapped).view(np.int8)  # 1: it stays, 2: it is deleted, 0: it is replaced
 
     edge_index, edge_ptr, node_ptr = (t.cpu().numpy() for t in (graphs.edge_index, graphs.edge_ptr, graphs.ptr))
-    at_s, ends_s, owner_s = _edges(edge_index, edge_ptr, node_ptr, i.cpu().numpy(), matches.source_ptr)
-    at_t, ends_t, owner_t = _edges(edge_index, edge_ptr, node_ptr, j.cpu().numpy(), matches.target_ptr)
+    at_s, ends_s, owner_s = _edges(edge_index, edge_ptr, node_ptr, i.cpu().numpy(), assignment.source_ptr)
+    at_t, ends_t, owner_t = _edges(edge_index, edge_ptr, node_ptr, j.cpu().numpy(), assignment.target_ptr)
     # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
     lives = (fate[ends_s[0]] | fate[ends_s[1]] == 1).nonzero()[0]
     born = (done_target[ends_t[0]] & done_target[ends_t[1]]).nonzero()[0]
@@ -75,47 +90,26 @@ def intermediate(
     keep_s, keep_t = stays.nonzero()[0], done_target.nonzero()[0]
     slot_s, slot_t = place_s[keep_s], place_t[keep_t]
     node_at, source_node, target_node = np.empty((3, ptr[-1]), dtype=np.int64)
-    for slot, keep, index, start in ((slot_s, keep_s, i, matches.source_ptr), (slot_t, keep_t, j, matches.target_ptr)):
+    for slot, keep, index, start in (
+        (slot_s, keep_s, i, assignment.source_ptr),
+        (slot_t, keep_t, j, assignment.target_ptr),
+    ):
         node_at[slot] = keep + (node_ptr[index.cpu().numpy()] - start[:-1]).repeat(lengths(start))[keep]
-    source_node[slot_s], source_node[slot_t] = keep_s, matches.origin[keep_t]
+    source_node[slot_s], source_node[slot_t] = keep_s, assignment.origin[keep_t]
     target_node[slot_s], target_node[slot_t] = -1, keep_t
 
-    return Intermediate(taken(graphs, ptr, edges, ends, node_at, edge_at), source_node, target_node)
-
-
-def taken(
-    graphs: PackedGraphs,
-    ptr: np.ndarray,
-    edge_ptr: np.ndarray,
-    ends: np.ndarray,
-    node_at: np.ndarray,
-    edge_at: np.ndarray,
-) -> PackedGraphs:
-    """New graphs whose nodes and edges have the attributes of those at ``node_at`` and ``edge_at`` in ``graphs``."""
-    device = graphs.ptr.device
-    nodes, edges, to, node_from, edge_from = (
-        torch.from_numpy(array).to(device) for array in (ptr, edge_ptr, ends, node_at, edge_at)
-    )
-    return PackedGraphs(
-        nodes,
-        edges,
-        to,
-        {k: v.index_select(0, node_from) for k, v in graphs.node.items()},
-        {k: v.index_select(0, edge_from) for k, v in graphs.edge.items()},
-    )
+    return Intermediate(graphs.edited(ptr, edges, ends, node_at, edge_at), source_node, target_node)
 
 
 def _place(kept: np.ndarray, first: np.ndarray, ptr: np.ndarray) -> np.ndarray:
-    """Place of each kept element: ``first`` of its list, plus the kept ones before it in all lists."""
+    """Return the place of each kept element: ``first`` of its list, plus the kept ones before it in all lists."""
     return kept.cumsum() - kept + first.repeat(lengths(ptr))
 
 
 def _edges(
     edge_index: np.ndarray, edge_ptr: np.ndarray, node_ptr: np.ndarray, index: np.ndarray, ptr: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Edges of the graphs ``index``: where they are, their ends counted along ``ptr``, and which of the graphs each
-    belongs to.
-    """
+    """Return the edges of the graphs ``index``: where they are, their ends counted along ``ptr``, and their graph."""
     count = edge_ptr[index + 1] - edge_ptr[index]
     at = ranges(edge_ptr[index], count)
     # take: some eight times faster than edge_index[:, at]

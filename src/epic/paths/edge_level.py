@@ -18,9 +18,9 @@ from torch import Tensor
 
 from epic.costs.base import Cost
 from epic.costs.unit import row_codes
+from epic.distance.pairs import assign_pairs
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, offsets, owners, ranges
-from epic.matching.reduced import ReducedCosts
 from epic.matching.types import NodeCosts
 from epic.random import uniform
 
@@ -37,7 +37,7 @@ class BipartiteCost(Cost):
     def __init__(self, use_x: bool = True) -> None:
         self.use_x = use_x
 
-    def nodes(self, graphs: PackedGraphs) -> NodeCosts:
+    def embed(self, graphs: PackedGraphs) -> NodeCosts:
         size = max(1, graphs.num_nodes)
         names = (graphs.edge_index.min(0).values * size + graphs.edge_index.max(0).values).unique()
         low, high = names // size, names % size
@@ -50,14 +50,6 @@ class BipartiteCost(Cost):
         (label, degree), (label_t, degree_t) = source.unbind(-1), target.unbind(-1)
         differ = label[..., :, None] != label_t[..., None, :]
         return differ + (degree[..., :, None] - degree_t[..., None, :]).abs() / 2
-
-    def gains(self, a: NodeCosts, b: NodeCosts) -> ReducedCosts:
-        """As in the base class, in numpy throughout: twice as fast on small graphs."""
-        (label, degree), (label_t, degree_t) = a.embedding.numpy().T.copy(), b.embedding.numpy().T.copy()
-        # |d - d'| - d - d' is twice the smaller degree, taken away.
-        return ReducedCosts(
-            lambda u, v: (label[u, None] != label_t[v]) - 2.0 - np.minimum(degree[u, None], degree_t[v])
-        )
 
 
 @dataclass(frozen=True)
@@ -160,8 +152,8 @@ def edge_paths(graphs: PackedGraphs, i: Tensor, j: Tensor, use_x: bool = True) -
     nodes with equal ``x``, and edges with equal directions and ``edge_attr``, need no operation.
     """
     cost = BipartiteCost(use_x)
-    nodes = cost.nodes(graphs)
-    m = cost.match(nodes, nodes, i, j)
+    nodes = cost.embed(graphs)
+    m = assign_pairs(cost, nodes, nodes, i, j)
     new = m.origin < 0
     size, inserted = np.diff(m.source_ptr), counts(new, m.target_ptr)
     place_ptr = offsets(size + inserted)

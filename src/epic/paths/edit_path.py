@@ -15,12 +15,13 @@ from torch_geometric.data import Data
 
 from epic.costs.base import Cost
 from epic.costs.unit import UnitCost
+from epic.distance.pairs import assign_pairs, operation_costs
 from epic.errors import InputError
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.packed import Graphs, PackedGraphs, join, matrix
 from epic.labels import count_classes, mix, soft_labels
 from epic.matching.types import Assignment
-from epic.paths.apply import intermediate
+from epic.paths.apply import apply_operations
 from epic.paths.operations import Operations
 from epic.paths.orders import ranks
 from epic.random import Seed, base_seed, derived
@@ -57,7 +58,7 @@ class EditPath:
     def __init__(
         self,
         ends: PackedGraphs,
-        matches: Assignment,
+        assignment: Assignment,
         ops: Operations,
         rank: np.ndarray,
         order: str,
@@ -65,7 +66,7 @@ class EditPath:
         finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
     ) -> None:
         self._finish = finish
-        self._ends, self._matches, self._ops, self._rank = ends, matches, ops, rank
+        self._ends, self._assignment, self._ops, self._rank = ends, assignment, ops, rank
         self.order = order
         rows = np.argsort(rank)
         self.operations: tuple[Operation, ...] = tuple(
@@ -113,8 +114,8 @@ class EditPath:
 
     def __getitem__(self, k: int) -> Data:
         k = self._step(k)
-        done = self._ops.marks(self._rank < k, self._matches)
-        at = intermediate(self._ends, *_PAIR, self._matches, *done)
+        done = self._ops.marks(self._rank < k, self._assignment)
+        at = apply_operations(self._ends, *_PAIR, self._assignment, *done)
         graph = (at.graphs if self._finish is None else self._finish(at.graphs)).graph(0)
         graph.source_node = torch.from_numpy(at.source_node)
         graph.target_node = torch.from_numpy(at.target_node)
@@ -202,13 +203,13 @@ def edit_path(
     check_same_features(one, other)
     one, other = _same_labels(one, other)
     ends = join([one.only(other), other.only(one)])
-    nodes = cost.nodes(ends).to("cpu").double()
-    matches = cost.match(nodes, nodes, *_PAIR)
-    ops = Operations.of(matches, cost.price(nodes, nodes, matches))
+    nodes = cost.embed(ends).to("cpu").double()
+    assignment = assign_pairs(cost, nodes, nodes, *_PAIR)
+    ops = Operations.of(assignment, operation_costs(cost, nodes, nodes, assignment))
     rank, reasons = ranks(order, ops, ends, *_PAIR, derived(base_seed(seed), "order"))
     if reasons[0] is not None:
         warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
-    return EditPath(ends, matches, ops, rank, order if reasons[0] is None else "random", num_classes, finish)
+    return EditPath(ends, assignment, ops, rank, order if reasons[0] is None else "random", num_classes, finish)
 
 
 def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:

@@ -1,4 +1,7 @@
-"""One graph from the middle of each of many paths."""
+"""One graph from the middle of each of many edit paths: the pipeline behind EPIC's augmentation.
+
+Packed graphs are embedded, assigned, priced, cut at a random step, and edited into packed graphs again.
+"""
 
 from __future__ import annotations
 
@@ -8,87 +11,103 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic._kernels.backend import compiled
+from epic.distance.pairs import assign_pairs, operation_costs
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, lengths
-from epic.matching.types import Assignment, OperationCosts
-from epic.paths.apply import intermediate, taken
+from epic.matching.types import NodeCosts, Pricing
+from epic.paths.apply import apply_operations
 from epic.paths.operations import Operations
 from epic.paths.orders import ranks
 from epic.random import uniform
 
 
+@torch.no_grad()
 def interpolate_pairs(
-    graphs: PackedGraphs,
-    i: Tensor,
-    j: Tensor,
-    matches: Assignment,
-    prices: OperationCosts,
-    order: str,
-    generator: torch.Generator,
+    graphs: PackedGraphs, i: Tensor, j: Tensor, *, cost: Pricing, order: str, generator: torch.Generator
 ) -> tuple[PackedGraphs, np.ndarray]:
-    """A graph without labels from the path of each pair ``i[p]``, ``j[p]`` of ``graphs``, after a random number of
-    operations, and the share of the path's cost done there.
+    """Make a graph from the edit path of each pair, after a random number of operations.
 
-    ``matches`` need not name nodes as ``graphs`` does: only the places along their lists count.
+    Args:
+        graphs: graphs with whatever features the cost needs.
+        i: source graph of each pair (on the CPU).
+        j: target graph of each pair.
+        cost: what edits cost.
+        order: order of the operations; see :func:`epic.edit_path`.
+        generator: source of randomness, on the CPU.
+
+    Returns:
+        The new graphs without labels, and the share of the path's cost spent on each (paper, eq. 1).
     """
-    walk = compiled("_kernels.interpolation", "walk")
-    if walk is None or order != "random":
-        return _by_arrays(graphs, i, j, matches, prices, order, generator)
-    operations = matches.partner.size + np.count_nonzero(matches.origin < 0)
-    drawn = uniform(operations + i.numel(), generator).numpy()
-    key, chance = drawn[:operations], drawn[operations:]
-    whole = (graphs.edge_index, graphs.edge_ptr, graphs.ptr, i, j)
-    ptr, edges, node_at, edge_at, ends, share = walk(
-        matches.partner,
-        matches.origin,
-        matches.source_ptr,
-        matches.target_ptr,
-        *prices.arrays(),
-        key,
-        chance,
-        *(np.ascontiguousarray(t.cpu().numpy(), dtype=np.int64) for t in whole),
-    )
-    return taken(graphs, ptr, edges, ends, node_at, edge_at), share
+    nodes, a, b = embed_graphs(graphs, i, j, cost)
+    assignment = assign_pairs(cost, nodes, nodes, a, b)
+    operations = Operations.of(assignment, operation_costs(cost, nodes, nodes, assignment))
+    done = sample_step(operations, graphs, i, j, order=order, generator=generator)
+    made = apply_operations(graphs, i, j, assignment, *operations.marks(done, assignment))
+    return made.graphs, operations.fraction(done)
 
 
-def _by_arrays(
+def embed_graphs(graphs: PackedGraphs, i: Tensor, j: Tensor, cost: Pricing) -> tuple[NodeCosts, Tensor, Tensor]:
+    """Embed every graph that takes part in a pair once.
+
+    Args:
+        graphs: all graphs.
+        i: source graph of each pair.
+        j: target graph of each pair.
+        cost: what edits cost.
+
+    Returns:
+        The node costs, and the pairs as numbers among the embedded graphs.
+    """
+    used, where = torch.cat([i, j]).unique(return_inverse=True)
+    if used.numel() < len(graphs):
+        return cost.embed(graphs.select(used)), *where.chunk(2)
+    return cost.embed(graphs), i, j
+
+
+def sample_step(
+    operations: Operations,
     graphs: PackedGraphs,
     i: Tensor,
     j: Tensor,
-    matches: Assignment,
-    prices: OperationCosts,
+    *,
     order: str,
     generator: torch.Generator,
-) -> tuple[PackedGraphs, np.ndarray]:
-    ops = Operations.of(matches, prices)
-    rank, reasons = ranks(order, ops, graphs, i, j, generator)
-    failed = sum(r is not None for r in reasons)
+) -> np.ndarray:
+    """Draw an order of the operations of each pair and the step at which its path is cut.
+
+    The number of operations done is 1 to n - 1, all alike, so that neither end of the path comes out (0 or 1 of 1).
+
+    Args:
+        operations: the operations of all pairs.
+        graphs: the graphs that ``i`` and ``j`` name.
+        i: source graph of each pair.
+        j: target graph of each pair.
+        order: order of the operations.
+        generator: source of randomness, on the CPU.
+
+    Returns:
+        A mask of the operations that are done.
+    """
+    rank, reasons = ranks(order, operations, graphs, i, j, generator)
+    failed = [r for r in reasons if r is not None]
     if failed:
         warnings.warn(
-            f"order={order!r} could not be had for {failed} of {len(reasons)} pairs (for instance: "
-            f"{next(r for r in reasons if r)}); these are in random order",
+            f"No {order} order exists for {len(failed)} of {len(reasons)} pairs (for instance: {failed[0]}); using a "
+            "random order for them.",
             stacklevel=5,
         )
-    done = rank < draw_steps(ops, generator)[ops.pair]
-    done = keep_a_node(ops, done)
-    return intermediate(graphs, i, j, matches, *ops.marks(done, matches)).graphs, ops.fraction(done)
+    n, chance = lengths(operations.ptr), uniform(i.numel(), generator).numpy()
+    steps = np.where(n > 1, 1 + (chance * (n - 1)).astype(np.int64), (chance * (n + 1)).astype(np.int64))
+    return keep_a_node(operations, rank < steps[operations.pair])
 
 
-def draw_steps(ops: Operations, generator: torch.Generator) -> np.ndarray:
-    """How many operations to do in each pair: 1 to n - 1, all alike, so that neither end comes out (0 or 1 of 1)."""
-    n = lengths(ops.ptr)
-    chance = uniform(n.size, generator).numpy()
-    return np.where(n > 1, 1 + (chance * (n - 1)).astype(np.int64), (chance * (n + 1)).astype(np.int64))
-
-
-def keep_a_node(ops: Operations, done: np.ndarray) -> np.ndarray:
+def keep_a_node(operations: Operations, done: np.ndarray) -> np.ndarray:
     """Undo one deletion where a graph would otherwise lose its last node."""
-    alive = np.where(done, ops.target >= 0, ops.source >= 0)
-    empty = counts(alive, ops.ptr) == 0
+    alive = np.where(done, operations.target >= 0, operations.source >= 0)
+    empty = counts(alive, operations.ptr) == 0
     if not empty.any():
         return done
-    undo = np.flatnonzero(empty[ops.pair] & done)
+    undo = np.flatnonzero(empty[operations.pair] & done)
     done = done.copy()
-    done[undo[np.unique(ops.pair[undo], return_index=True)[1]]] = False
+    done[undo[np.unique(operations.pair[undo], return_index=True)[1]]] = False
     return done

@@ -8,7 +8,7 @@ from epic.paper.experiments.lollipop import PRINTED, pattern, rows
 class HeadCost(Cost):
     """Embeds a head node at its class and a tail node at zero."""
 
-    def nodes(self, graphs):
+    def embed(self, graphs):
         h = (graphs.y[graphs.graph_of_node] + 1.0) * graphs.node["head"]
         return NodeCosts(h[:, None].double(), h, h, graphs.ptr)
 

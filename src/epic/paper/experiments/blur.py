@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from epic.costs.base import Cost
+from epic.distance.pairs import embed_all, padded_blocks
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
 from epic.matching.exact import assign_batch
@@ -27,13 +28,13 @@ def frobenius(
     in learning: a tenth of a pair's mean substitution cost.
     """
     packed = pack(graphs)
-    nodes = cost.measure(packed)
+    nodes = embed_all(cost, packed)
     count = len(packed)
     generator = derived(seed, "blur")
     i = (uniform(pairs, generator) * count).long()
     j = (i + 1 + (uniform(pairs, generator) * (count - 1)).long()) % count
     total = dict.fromkeys(iterations, 0.0)
-    for block in cost.blocks(nodes, nodes, i, j):
+    for block in padded_blocks(cost, nodes, nodes, i, j):
         plan, deleted, inserted = _exact(block)
         area = (block.rows * block.columns).clamp_min(1)
         inside = (deleted >= 0)[:, :, None] & (inserted >= 0)[:, None, :]
@@ -57,7 +58,7 @@ def frobenius(
 
 def _exact(block: PairCosts) -> tuple[Tensor, Tensor, Tensor]:
     """The exact assignment as 0/1 tensors; -1 marks padding."""
-    found = assign_batch(block.substitution, block.deletion, block.insertion, block.rows, block.columns)
+    found = assign_batch(block.substitution, block.deletion, block.insertion, rows=block.rows, columns=block.columns)
     n, m = block.substitution.shape[1:]
     plan = torch.zeros_like(block.substitution)
     pair, row = (found.match >= 0).nonzero(as_tuple=True)

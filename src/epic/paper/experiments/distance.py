@@ -24,7 +24,7 @@ from epic.costs.unit import UnitCost
 from epic.data.catalog import load
 from epic.data.dataset import Dataset
 from epic.data.splits import split_of
-from epic.distance.matrices import Neighbors
+from epic.distance.nearest import Neighbors
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs
 from epic.train.run import checksum
@@ -70,7 +70,7 @@ def distance_run(
         scores = validate(prices, train, validation, grid=grid, weights=weights, progress=progress)
     k = best_k(scores) if scores else 1
     chosen = time.perf_counter()
-    found = prices.nearest(test, train, k, progress)
+    found = prices.nearest(test, train, k=k, progress=progress)
     done = time.perf_counter()
     label = train.y.numpy()
     voted = vote(found, label, classes, k=1)[1]

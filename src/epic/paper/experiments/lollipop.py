@@ -9,6 +9,7 @@ from typing import Any
 from epic.costs.base import Cost
 from epic.costs.learned import LearnedCost
 from epic.data.lollipop import lollipop
+from epic.distance.pairs import embed_all
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
 
@@ -35,7 +36,7 @@ PRINTED = Pattern(0.97, None, 0.04, 0.07, 0.8, 0.2)
 def pattern(cost: Cost, graphs: Graphs) -> Pattern:
     """Measure the pattern on lollipop graphs."""
     packed = pack(graphs)
-    nodes = cost.measure(packed)
+    nodes = embed_all(cost, packed)
     price = cost.substitution(nodes.embedding, nodes.embedding)
     owner, head = packed.graph_of_node, packed.node["head"].bool()
     assert packed.y is not None
