@@ -59,7 +59,7 @@ def test_originals_come_first_and_unchanged():
         {"low": 0, "density": 0.1},
     ],
 )
-@pytest.mark.filterwarnings("ignore:No connected order'connected'")
+@pytest.mark.filterwarnings("ignore:No connected order")
 def test_every_augmented_graph_lies_on_a_path_of_two_originals(kind, order):
     """Each is made of whole nodes of two graphs, with the edges that both dictate, and its label is theirs."""
     originals = graphs(12, **kind)

@@ -111,9 +111,9 @@ def test_a_stratified_tenth_is_held_out_and_serves_again(monkeypatch):
     asked = []
     search = Cost.nearest
 
-    def spy(self, source, target=None, k=1, progress=True):
+    def spy(cost, source, target=None, *, k=1, progress=True):
         asked.append((pack(source), pack(target)))
-        return search(self, source, target, k, progress)
+        return search(cost, source, target, k=k, progress=progress)
 
     monkeypatch.setattr(Cost, "nearest", spy)
     graphs = three(90, 5)

@@ -188,10 +188,10 @@ def test_graphs_that_cannot_be_compared_are_refused(cost):
 def test_costs_that_are_not_numbers_are_seen_and_large_ones_are_not_mistaken_for_them(precision):
     ptr, prices = torch.tensor([0, 4]), torch.ones(4, dtype=precision)
     large = torch.full((4, 2), 0.9 * torch.finfo(torch.float32).max, dtype=precision)  # their sum is beyond float32
-    assert NodeCosts(large, prices, prices, ptr).finite().embedding is large
+    assert NodeCosts(large, prices, prices, ptr).check_finite().embedding is large
     for bad in (torch.nan, torch.inf, -torch.inf):
         for field in range(3):
             values = [large.clone(), prices.clone(), prices.clone()]
             values[field][1] = bad
             with pytest.raises(InputError, match="the costs of these graphs hold NaN or infinity"):
-                NodeCosts(*values, ptr).finite()
+                NodeCosts(*values, ptr).check_finite()

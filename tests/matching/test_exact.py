@@ -45,7 +45,7 @@ def test_a_ragged_batch_equals_single_pairs():
         S[p, :n, :m] = torch.from_numpy(rng.random((n, m)))
         d[p, :n], i[p, :m] = torch.from_numpy(rng.random(n)), torch.from_numpy(rng.random(m))
     rows, columns = torch.tensor(sizes).T
-    batch = assign_batch(S, d, i, rows, columns)
+    batch = assign_batch(S, d, i, rows=rows, columns=columns)
     for p, (n, m) in enumerate(sizes):
         one = assign(S[p, :n, :m], d[p, :n], i[p, :m])
         assert float(batch.distance[p]) == pytest.approx(float(one.distance), abs=1e-6)
@@ -86,7 +86,9 @@ def test_other_types_and_no_pairs():
 
 def test_sizes_beyond_the_costs_are_refused():
     with pytest.raises(InputError, match="between 0 and the 2 x 2"):
-        assign_batch(torch.ones(1, 2, 2), torch.ones(1, 2), torch.ones(1, 2), torch.tensor([2]), torch.tensor([9]))
+        assign_batch(
+            torch.ones(1, 2, 2), torch.ones(1, 2), torch.ones(1, 2), rows=torch.tensor([2]), columns=torch.tensor([9])
+        )
 
 
 def test_without_numba_scipy_solves():
