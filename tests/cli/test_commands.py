@@ -76,7 +76,7 @@ def test_train_killed_and_started_again_gives_the_same_result(small, tmp_path):
         (("train", "NCI2"), "unknown dataset 'NCI2': did you mean NCI1"),
         (("train", "{small}", "--method", "epicc"), "unknown method 'epicc'; did you mean 'epic' or"),
         (("train", "{small}", "--backbone", "gat"), "unknown backbone 'gat'"),
-        (("train", "{small}", "--pool", "max"), "unknown pool 'max'"),
+        (("train", "{small}", "--model", "pool=max"), "unknown pool 'max'"),
         (("train", "{small}", "--method", "drop_edge", "--set", "q=1"), "unknown setting of drop_edge 'q'"),
         (("train", "{small}", "--method", "drop_edge", "--set", "p"), "--set takes NAME=VALUE, got 'p'"),
         (("train", "{small}", "--method", "drop_edge", "--set", "p=2"), "p must lie between 0 and 1, got 2"),
@@ -85,6 +85,10 @@ def test_train_killed_and_started_again_gives_the_same_result(small, tmp_path):
         (("train", "{small}", "--device", "nowhere"), "cannot use the device 'nowhere'"),
         (("path", "{small}", "0", "99"), "there is no graph 99 in small: graphs run from 0 to 59"),
         (("path", "{small}", "0", "1", "--out", "x.txt"), "must end in .html, .png, .svg, .pdf"),
+        (("train", "{small}", "--split", "random"), "split: Input should be 'official' or 'stratified', got 'random'"),
+        (("train", "{small}", "--model", "pool"), "--model takes NAME=VALUE, got 'pool'"),
+        (("compare", "{small}", "--model", "pools=sum"), "unknown option of the backbone 'pools'; did you mean 'pool'"),
+        (("train", "{small}", "--cost-assignment", "greedy"), "unknown assignment 'greedy'"),
         (("gallery", "{small}", "--out", "x.png"), "must end in .html"),
         (("path", "{small}", "0", "1", "--cost", "none.safetensors"), "there is no file none.safetensors"),
         (("fit", "{small}", "--out", "/nowhere/c.safetensors"), "the folder /nowhere does not exist"),
@@ -145,7 +149,7 @@ def test_a_csv_is_read_as_told(table, tmp_path):
         ("fit", "--epochs", "1", "--out", "{folder}/c.safetensors"),
         ("path", "0", "1"),
         ("gallery", "--pairs", "2", "--out", "{folder}/g.html"),
-        ("quality", "--methods", "epic_unit", "--graphs", "8", "--epochs", "1"),
+        ("quality", "--methods", "epic_unit", "--graphs", "8", "--cost-epochs", "1"),
         pytest.param(
             (
                 *("compare", "--methods", "drop_edge", "--splits", "1", "--seeds", "1", "--tune", "0", "--epochs", "1"),
@@ -233,7 +237,7 @@ def test_augment_killed_and_started_again_gives_the_same_files(small, tmp_path):
         run = epic(*command, "--out", str(tmp_path / place))
         assert run.returncode == 0, run.stderr
         assert "graphs/s" in run.stdout
-        assert ("are there already" in run.stdout) == (place == "a")
+        assert ("are there already" in run.stderr) == (place == "a")
     names = sorted(p.name for p in (tmp_path / "b").iterdir())
     assert sorted(p.name for p in (tmp_path / "a").iterdir() if not p.name.startswith(".")) == names
     for name in names:
@@ -251,7 +255,7 @@ def test_augment_makes_a_damaged_shard_again(small, tmp_path):
     path.write_bytes(before[:-10])
     run = epic(*command, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
-    assert "44 of 300 graphs are there already" in run.stdout
+    assert "44 of 300 graphs are there already" in run.stderr
     assert "shard-00000.safetensors is damaged: it is made again" in run.stderr
     assert path.read_bytes() == before
 

@@ -17,7 +17,7 @@ AVERAGES = {"g_mixup", "s_mixup", "if_mixup"}
 
 
 def train(dataset, method, folder):
-    quick = ["--epochs", "1", "--batch-size", "32", "--learn", "epochs=1", "--split", "stratified"]
+    quick = ["--epochs", "1", "--batch-size", "32", "--cost-epochs", "1", "--split", "stratified"]
     if method == "s_mixup":
         quick += ["--fit-epochs", "1"]
     return epic("train", str(dataset), "--method", method, *quick, "--out", str(folder))

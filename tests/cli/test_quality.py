@@ -26,7 +26,7 @@ def test_one_line_a_method_and_the_same_numbers_in_json(small, tmp_path):
         "epic_unit,drop_edge, ged_mixup",
         "--graphs",
         "30",
-        "--epochs",
+        "--cost-epochs",
         "1",
         "--json",
         str(tmp_path / "q.json"),

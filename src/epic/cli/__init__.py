@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -21,6 +22,7 @@ from epic.cli import (
     reproduce,
     train,
 )
+from epic.cli.messages import configure
 from epic.errors import InputError
 
 app = typer.Typer(
@@ -32,7 +34,12 @@ app = typer.Typer(
 
 
 @app.callback(invoke_without_command=True)
-def _top(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+def _top(
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more about what happens.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only results and warnings, no progress bars.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    configure(verbose, quiet)
     if version:
         from epic import __version__
 

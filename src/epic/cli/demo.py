@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from epic.errors import InputError
+from epic.cli.messages import progress
+from epic.cli.options import make_folder
 
 WRONG = 0.4
-"""Share of wrong labels in the classification task: without any, the task is too easy to tell methods apart."""
+"""Share of wrong labels in the classification task: without them the task is too easy to tell methods apart."""
 
 
 def demo(
@@ -25,17 +26,14 @@ def demo(
     A lollipop is a clique (head) with a chain (tail); its class is the size of the head. Learned costs should find that
     out: between classes, editing a head is dear and editing a tail cheap.
     """
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write to {out}: {error.strerror}") from error
+    make_folder(out)
     from epic import EPIC
     from epic.data import lollipop
     from epic.paper.experiments.lollipop import pattern, rows
 
     train, unseen = lollipop(graphs, seed=seed), lollipop(120, seed=seed + 1)
     typer.echo(f"{len(train)} lollipop graphs to learn from, {len(unseen)} unseen ones to look at")
-    augment = EPIC(seed=seed).fit(train, epochs=epochs, seed=seed)
+    augment = EPIC(seed=seed).fit(train, epochs=epochs, seed=seed, progress=progress())
 
     typer.echo("\nMean substitution cost on unseen graphs, the largest set to 1 (paper: appendix C)")
     typer.echo(f"  {'pair of graphs':<16}{'nodes':<12}{'paper':>7}{'here':>7}")
@@ -90,7 +88,7 @@ def _train(runs: int, seed: int) -> None:
         options = Training(epochs=40, batch_size=32, seed=number)
         method = EPIC(seed=number, degree_features=True).fit(graphs.select(split.train), seed=number, progress=False)
         for column, augment in zip(scores, (None, method), strict=True):
-            column.append(100 * train(data, split, augment, options=options).test)
+            column.append(100 * train(data, split, augment, options=options, progress=progress()).test)
         typer.echo(f"  {number:<8}{scores[0][-1]:>8.1f}{scores[1][-1]:>8.1f}")
     typer.echo(f"  {'mean':<8}" + "".join(f"{sum(column) / runs:>8.1f}" for column in scores))
     typer.echo("A toy and few runs: `epic compare` tells on your own graphs, with an interval.")

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.options import Seed, make_folder
+from epic.cli.options import make_folder
+from epic.errors import choose
 
 
 def figures(
@@ -22,7 +23,7 @@ def figures(
     ] = None,
     graphs: Annotated[int, typer.Option(help="Lollipop graphs to learn from where no runs are there.", min=80)] = 600,
     epochs: Annotated[int, typer.Option(help="Epochs of that learning at most.", min=1)] = 40,
-    seed: Seed = 0,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
 ) -> None:
     """Draw the paper's figures from real runs, each with a JSON file of the numbers in it.
 
@@ -32,7 +33,6 @@ def figures(
     Example: epic figures --out figures --format pdf
     """
     from epic.compare.store import Store
-    from epic.errors import choose
     from epic.paper.figure_data import Numbers
     from epic.paper.figures import FIGURES, FORMATS, draw
 

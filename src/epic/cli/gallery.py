@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epic.cli.options import DataFolder, DatasetName, Seed, Target, TaskKind, need_writable, say_notes, targets
+from epic.cli.fields import options_from
+from epic.cli.options import CostFile, DataFolder, Order, cost_from, need_writable, opened
+from epic.errors import InputError
+from epic.train.config import RunConfig
 
 if TYPE_CHECKING:
     from epic.costs import Cost
@@ -15,35 +18,24 @@ if TYPE_CHECKING:
     from epic.view import Exhibit
 
 
+@options_from(RunConfig, "dataset", "target", "task", "seed")
 def gallery(
-    dataset: DatasetName,
+    run: dict[str, Any],
     pairs: Annotated[int, typer.Option(help="Paths to show, half of them within a class.", min=1)] = 12,
-    cost: Annotated[
-        Path | None, typer.Option(help="A cost from `epic fit`; without it, operations are counted.")
-    ] = None,
-    order: Annotated[str, typer.Option(help="random, bfs (along the target) or connected.")] = "random",
+    cost: CostFile = None,
+    order: Order = "random",
     out: Annotated[Path, typer.Option(help="Page to write: .html.")] = Path("gallery.html"),
-    target: Target = None,
-    task: TaskKind = None,
     data: DataFolder = None,
-    seed: Seed = 0,
 ) -> None:
     """Draw many small edit paths on one page, within and between classes, to judge a cost at a glance.
 
     Example: epic gallery NCI1 --pairs 12 --cost nci1.safetensors --out gallery.html
     """
-    from epic.errors import InputError
-
-    need_writable(out)
-    if out.suffix.lower() != ".html":
-        raise InputError(f"cannot write a gallery to {out}: the name must end in .html")
-    from epic.costs import Cost, UnitCost
-    from epic.data import load
+    need_writable(out, ".html")
     from epic.view.gallery import comparison, gallery_page
 
-    loaded = say_notes(load(dataset, data, labels=targets(target), task=task))
-    prices = UnitCost() if cost is None else Cost.load(cost)
-    shown = exhibits(loaded, prices, pairs, order, seed)
+    loaded = opened(run, data)
+    shown = exhibits(loaded, cost_from(cost), pairs, order, run["seed"])
     used = "Operations are counted." if cost is None else f"Costs from {cost.name}."
     title = f"{len(shown)} edit paths of {loaded.name}"
     out.write_text(gallery_page(shown, title=title, about=used, names=loaded.name), encoding="utf-8")
@@ -57,7 +49,6 @@ def exhibits(dataset: Dataset, cost: Cost, pairs: int, order: str, seed: int) ->
     Real-valued targets and several tasks have no classes to compare: their pairs are random.
     """
     from epic.augment.pairs import draw_pairs
-    from epic.errors import InputError
     from epic.graphs.packed import matrix
     from epic.paths import edit_path
     from epic.random import base_seed, derived

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from epic.cli.messages import show
+
 
 def methods(
     papers: Annotated[bool, typer.Option("--papers", help="Name the paper of each method too.")] = False,
@@ -15,23 +17,15 @@ def methods(
 
     The name is what `epic train --method` takes; settings are given with `--set NAME=VALUE`.
     """
-    from rich.console import Console
-    from rich.table import Table
-
     from epic.augment import METHODS, method_class
 
-    table = Table(box=None, pad_edge=False, show_lines=False)
     columns = ["changes", "needs", "label", "edge_attr", "cost", *(["paper"] if papers else [])]
-    for title in ("method", *(c.replace("edge_attr", "edge attributes") for c in columns)):
-        table.add_column(title, overflow="fold")
-    if grids:
-        table.add_column("grid", overflow="fold")
+    rows = []
     for name in METHODS:
         kind = method_class(name)
         row = [name, *(getattr(kind.about, c) for c in columns)]
         if grids:
             row.append("; ".join(f"{k} {', '.join(map(str, v))}" for k, v in kind.grid.items()) or "-")
-        table.add_row(*row)
-    console = Console()
-    # A pipe or a narrow terminal folds words of six columns beyond recognition.
-    Console(width=max(console.width, 150)).print(table)
+        rows.append(row)
+    titles = ["method", *(c.replace("edge_attr", "edge attributes") for c in columns), *(["grid"] if grids else [])]
+    show(titles, rows)

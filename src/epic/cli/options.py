@@ -1,55 +1,36 @@
-"""Options that several commands share."""
+"""Options and checks that several commands share."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from epic.cli.fields import NOT_OPTIONS, listed
+from epic.cli.messages import log, progress
+from epic.errors import InputError, choose
+
 if TYPE_CHECKING:
     from epic.compare.plan import Plan
+    from epic.costs import Cost
     from epic.data import Dataset
 
-DatasetName = Annotated[
-    str,
-    typer.Argument(
-        help="A TUDataset name (NCI1), an OGB name (ogbg-molbace), lollipop, a folder in TU format, a CSV of SMILES, "
-        "or a .pt or .safetensors file of graphs.",
-        show_default=False,
-    ),
-]
-Target = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        help="Column of a CSV to predict, or several with commas between (default: label, y, target or class).",
-        show_default=False,
-    ),
-]
-TaskKind = Annotated[
-    str | None,
-    typer.Option(
-        "--task",
-        help="What the labels of a CSV are: classes (0, 1, 2, ...), binary (0 or 1) or values (default: as they look).",
-        show_default=False,
-    ),
-]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="Folder to look for data in first (else EPIC_DATA, else download).")
-]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
-SplitSeed = Annotated[
-    int, typer.Option(help="Seed of the stratified 70/10/20 split (OGB and scaffold splits are fixed).")
 ]
 Ray = Annotated[
     str | None,
     typer.Option("--ray", help="Address of a Ray cluster to work on, or `local` to start one here (extra `ray`)."),
 ]
+CostFile = Annotated[
+    Path | None, typer.Option("--cost", help="A cost from `epic fit`; without it, operations are counted.")
+]
+Order = Annotated[str, typer.Option(help="Order of edits: random, bfs (along the target) or connected.")]
 OnlyDatasets = Annotated[str | None, typer.Option("--datasets", help="Only these datasets, separated by commas.")]
 OnlyMethods = Annotated[str | None, typer.Option("--methods", help="Only these rows of the table.")]
 OnlyBackbones = Annotated[str | None, typer.Option("--backbones", help="Only these: gin, gcn.")]
@@ -58,16 +39,16 @@ Epochs = Annotated[int | None, typer.Option("--epochs", help="Epochs of a run.",
 Tune = Annotated[
     int | None, typer.Option("--tune", help="Settings that every method may try on validation; 0: defaults.", min=0)
 ]
+Workers = Annotated[int, typer.Option(help="Processes, one thread each.", min=1)]
+Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...")]
 
 
 def _from_file(context: typer.Context, path: Path | None) -> Path | None:
-    """Take defaults from a YAML file: what is given on the command line goes before it."""
+    """Take defaults from a YAML file: the command line wins."""
     if path is None:
         return None
     import yaml
-
-    from epic.errors import InputError, choose
 
     try:
         values = yaml.safe_load(path.read_text())
@@ -76,75 +57,63 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
     if not isinstance(values, dict):
         raise InputError(f"the config {path} must hold lines such as `epochs: 50`")
     known = {p.name: p for p in context.command.params if p.name not in (None, "config")}
-    found = {}
-    if "results_version" in values and "set" in known:
-        values = _of_a_run(values)
-    for key, value in values.items():
-        name = choose(str(key).replace("-", "_"), known, f"option of epic {context.info_name} in {path}")
-        if isinstance(value, list) and not getattr(known[name], "multiple", False):
-            value = ",".join(map(str, value))
-        if isinstance(value, dict):  # settings of a method may be written as a mapping
+    flags = {flag.lstrip("-").replace("-", "_"): p.name for p in known.values() for flag in p.opts}
+    found: dict[str, Any] = {}
+    for key, value in _flat(values, known):
+        name = choose(flags.get(key, key), known, f"option of epic {context.info_name} in {path}")
+        many = getattr(known[name], "multiple", False)
+        if isinstance(value, dict):
             value = [f"{k}={json.dumps(v)}" for k, v in value.items()]
+        elif isinstance(value, list) and not many:
+            value = ",".join(map(str, value))
         found[name] = value
     context.default_map = {**(context.default_map or {}), **found}
     return path
 
 
-def _of_a_run(values: dict[str, Any]) -> dict[str, Any]:
-    """The resolved config that lies beside a result, in the words of the command line."""
-    rest = {k: v for k, v in values.items() if k not in ("results_version", "checksum") and v is not None}
-    rest["set"] = rest.pop("settings", {})
-    learn = dict(rest.pop("cost", {}))
-    rest |= {"cost": learn.pop("file", None), "learn": learn}
-    return {k: v for k, v in rest.items() if v not in (None, {})}
+def _flat(values: Mapping[Any, Any], known: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    """Name the values of a mapping such as ``cost`` like their options: ``cost_epochs``."""
+    for key, value in values.items():
+        name = str(key).replace("-", "_")
+        if value is None or name in NOT_OPTIONS:  # the config of a finished run, which lies next to its result
+            continue
+        if isinstance(value, dict) and any(str(k).startswith(f"{name}_") for k in known):
+            yield from _flat({f"{name}_{k}": v for k, v in value.items()}, known)
+        else:
+            yield name, value
 
 
 ConfigFile = Annotated[
     Path | None,
     typer.Option(
         "--config",
-        help="YAML file with any of these options by name (epochs: 50); the command line goes before it.",
+        help="YAML file with any of these options by name (epochs: 50); the command line wins.",
         is_eager=True,
         callback=_from_file,
     ),
 ]
 
 
-def settings_of(pairs: list[str] | None, option: str = "--set") -> dict[str, Any]:
-    """``["p=0.3", "mode=zero"]`` as a mapping; values are read as JSON where they can be."""
-    from epic.errors import InputError
+def opened(run: Mapping[str, Any], data: Path | None) -> Dataset:
+    """Load the dataset that the options name, and tell what the reader had to leave out or change."""
+    from epic.data import load
 
-    found: dict[str, Any] = {}
-    for pair in pairs or []:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise InputError(f"{option} takes NAME=VALUE, got {pair!r}")
-        try:
-            found[name.replace("-", "_")] = json.loads(value)
-        except ValueError:
-            found[name.replace("-", "_")] = value
-    return found
+    loaded = load(run["dataset"], data, labels=run["target"], task=run["task"], progress=progress())
+    return tell_notes(loaded)
 
 
-def listed(text: str) -> list[str]:
-    """Names separated by commas.
-
-    >>> listed("a, b,,c")
-    ['a', 'b', 'c']
-    """
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def targets(text: str | None) -> list[str] | None:
-    """The columns that ``--target`` names."""
-    return None if text is None else listed(text)
-
-
-def say_notes(dataset: Dataset) -> Dataset:
-    """Tell what a reader had to leave out or change, and give the dataset on."""
-    for note in [n for n in dataset.notes if n != "degrees"][:6]:
-        typer.echo(note, err=True)
+def tell_notes(dataset: Dataset) -> Dataset:
+    """Tell what the reader of a dataset had to leave out or change."""
+    for note in dataset.notes:
+        log.warning(note)
     return dataset
+
+
+def cost_from(file: Path | None) -> Cost:
+    """Load the cost that ``--cost`` names; without it, operations are counted."""
+    from epic.costs import Cost, UnitCost
+
+    return UnitCost() if file is None else Cost.load(file)
 
 
 def narrowing(
@@ -184,13 +153,11 @@ def _checksums(datasets: Iterable[str]) -> dict[str, str]:
 
 
 def seconds_of(text: str) -> float:
-    """A time such as 45s, 30m or 2h.
+    """Read a time such as 45s, 30m or 2h.
 
     >>> seconds_of("30m")
     1800.0
     """
-    from epic.errors import InputError
-
     unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
     try:
         value = float(text[:-1]) if unit else float(text)
@@ -202,14 +169,12 @@ def seconds_of(text: str) -> float:
 
 
 def whole_path(dataset: str) -> str:
-    """A dataset that is a file or folder by its whole path: workers elsewhere have another working folder."""
+    """Name a dataset that is a file or folder by its whole path: workers may have another working folder."""
     return str(Path(dataset).resolve()) if Path(dataset).exists() else dataset
 
 
 def make_folder(path: Path) -> Path:
-    """The folder, made if need be, or an error before any work is done."""
-    from epic.errors import InputError
-
+    """Make the folder if need be, or fail before any work is done."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -217,10 +182,10 @@ def make_folder(path: Path) -> Path:
     return path
 
 
-def need_writable(path: Path) -> Path:
-    """The path, or an error before any work is done."""
-    from epic.errors import InputError
-
+def need_writable(path: Path, *suffixes: str) -> Path:
+    """Return the path, or fail before any work is done if it cannot be written or its name ends otherwise."""
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(f"cannot write {path}: the name must end in {', '.join(suffixes)}")
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
     if path.is_dir():
@@ -233,7 +198,7 @@ def need_writable(path: Path) -> Path:
         elif path.is_file():
             path.open("ab").close()
     except FileExistsError:
-        pass  # another has just made it
+        pass  # another process has just made it
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from error
     return path
@@ -242,8 +207,6 @@ def need_writable(path: Path) -> Path:
 def check_device(device: str) -> None:
     """Refuse a device that is not here, before any work is done."""
     import torch
-
-    from epic.errors import InputError
 
     try:
         torch.zeros(1, device=device)

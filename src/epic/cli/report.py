@@ -10,6 +10,8 @@ import typer
 if TYPE_CHECKING:
     from epic.compare.plan import Plan
 
+from epic.cli.fields import listed
+from epic.cli.messages import log
 from epic.cli.options import (
     Epochs,
     OnlyBackbones,
@@ -17,11 +19,11 @@ from epic.cli.options import (
     OnlyMethods,
     Seeds,
     Tune,
-    listed,
     narrowing,
     need_writable,
     whole_path,
 )
+from epic.errors import choose, need_some
 
 
 def report(
@@ -51,8 +53,6 @@ def report(
 
     Example: epic report main noise --results a.jsonl --results b.jsonl --out report.html
     """
-    from epic.errors import choose, need_some
-
     choose(form, ("html", "md", "csv", "latex"), "format")
     target = Path("report.html") if out is None and form == "html" else out
     if target is not None:
@@ -83,14 +83,13 @@ def report(
     found = present(store, plans or (), narrow)
     left = unshown(found, store)
     if left and all(option is None for option in (plans, datasets, methods, backbones, seeds, epochs, tune)):
-        typer.echo(
+        log.warning(
             f"{left} results are in no table here: they were made with other datasets, seeds, epochs or tuning than "
-            "the plans have (give these options to see them), by epic compare, or by other code.",
-            err=True,
+            "the plans have (give these options to see them), by epic compare, or by other code."
         )
     for name in plans or ():
         if not any(p.name == name for p in found):
-            typer.echo(f"nothing of {name} with these options", err=True)
+            log.warning(f"nothing of {name} with these options")
     text = view.report(store, found, form)
     if target is None:
         typer.echo(text, nl=False)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from epic.cli.messages import log, progress
 from epic.cli.options import (
     ConfigFile,
     DataFolder,
@@ -15,11 +16,15 @@ from epic.cli.options import (
     OnlyDatasets,
     OnlyMethods,
     Ray,
+    Retry,
     Seeds,
     Tune,
+    Workers,
     narrowing,
-    say_notes,
+    need_writable,
+    tell_notes,
 )
+from epic.errors import InputError
 
 
 def reproduce(
@@ -39,9 +44,9 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="A few minutes: two small datasets, two seeds, few epochs, no tuning.")
     ] = False,
-    workers: Annotated[int, typer.Option(help="Processes, one thread each.", min=1)] = 1,
+    workers: Workers = 1,
     ray: Ray = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Do failed runs again.")] = False,
+    retry: Retry = False,
     dry: Annotated[bool, typer.Option("--dry", help="Only say what there is to do.")] = False,
     results: Annotated[Path, typer.Option(help="File that runs are kept in.")] = Path("results/bench.jsonl"),
     out: Annotated[Path | None, typer.Option(help="Page to write (default: the plan's name .html).")] = None,
@@ -55,13 +60,11 @@ def reproduce(
 
     Example: epic reproduce main --datasets BZR,COX2 --backbones gin --workers 2
     """
-    from epic.cli.options import need_writable
     from epic.compare.plan import load_plan
     from epic.compare.runner import carry_out, outlook
     from epic.compare.store import Store
     from epic.compare.task import Performer
     from epic.data import load
-    from epic.errors import InputError
 
     first = load_plan(plan)
     store = Store(results)
@@ -77,7 +80,7 @@ def reproduce(
     plans = [narrow(p.quick() if quick else p) for p in parts]
     # A name that is wrong, or data that is not here, ends it before anything is written.
     for name in {d for p in plans for d in p.datasets}:
-        say_notes(load(name, data))
+        tell_notes(load(name, data, progress=progress()))
     perform = Performer(results.parent.resolve() / "costs", None if data is None else str(data.resolve()))
     for chosen in plans:
         typer.echo(f"{chosen.name}: {outlook(chosen, store, workers)}")
@@ -89,7 +92,8 @@ def reproduce(
                 workers=workers,
                 ray=ray,
                 retry=retry,
-                say=lambda text: typer.echo(text, err=True),
+                progress=progress(),
+                say=log.warning,
             )
     if not dry:
         from epic.paper.report import write_report
@@ -98,5 +102,5 @@ def reproduce(
         typer.echo(f"wrote {page}")
         failed = sum(store.failed(t) is not None for p in plans for t in p.tasks(store))
         if failed:
-            typer.echo(f"{failed} runs failed (the page says why); --retry does them again", err=True)
+            log.warning(f"{failed} runs failed (the page says why); --retry does them again")
             raise typer.Exit(1)

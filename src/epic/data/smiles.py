@@ -29,6 +29,8 @@ BOND = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
 STEREO = ("STEREONONE", "STEREOZ", "STEREOE", "STEREOCIS", "STEREOTRANS", "STEREOANY")
 ATOM_SIZES = (119, 5, 12, 12, 10, 6, 6, 2, 2)
 BOND_SIZES = (5, 6, 2)
+NAMED = 5
+"""Rows that are left out are named in the notes, up to this many."""
 MOST_CLASSES = 20
 """Integers 0, 1, 2, ... up to this many are taken for classes; more are counts, or some other number."""
 
@@ -114,7 +116,7 @@ def read_smiles(
     y, task, note = _labels(path, cells, task)
     notes = [note] if note else []
     if skipped:
-        notes += [f"{len(skipped)} of {len(rows)} SMILES could not be parsed and were left out", *skipped]
+        notes += [f"{len(skipped)} of {len(rows)} SMILES could not be parsed and were left out", *skipped[:NAMED]]
     parts = scaffold_split(texts) if split == "scaffold" else None
     return Dataset(path.stem, replace(pack(graphs), y=y), task, parts, tuple(notes))
 

@@ -67,7 +67,7 @@ def setup(
     kind = method_class(config.method)
     takes = inspect.signature(kind).parameters
     settings = {"seed": config.seed, **config.settings}
-    if "degree_features" in takes and dataset.graphs.x is not None and "degrees" in dataset.notes:
+    if "degree_features" in takes and dataset.degree_features:
         settings.setdefault("degree_features", True)
     learned: float | None = 0.0
     if "cost" in takes:
@@ -91,13 +91,12 @@ def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Datas
         raise InputError(f"{config.dataset} is not what it was when this was planned: start anew")
     split = split_of(dataset.y, official=dataset.split if config.split == "official" else None, seed=config.split_seed)
     graphs = with_features(dataset.graphs, split.train)
-    notes = dataset.notes if dataset.graphs.x is not None else (*dataset.notes, "degrees")
     if config.noise:
         if dataset.task != "classes":
             raise InputError(f"label noise needs classes, but {dataset.name} has {dataset.task} labels")
         seen = torch.cat([split.train, split.validation])
         graphs = replace(graphs, y=corrupt(dataset.y, config.noise, seen, config.split_seed, dataset.outputs))
-    return replace(dataset, graphs=graphs, notes=notes), split
+    return replace(dataset, graphs=graphs, degree_features=dataset.graphs.x is None), split
 
 
 def cost_of(
