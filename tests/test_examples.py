@@ -26,7 +26,9 @@ from tests.augment.tester import AugmentationTester
 from tests.view.test_page import data_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCRIPTS = "drop_in molecules_csv look_at_a_path nearest_neighbours compare_methods your_own_method offline".split()
+SCRIPTS = (
+    "drop_in molecules_csv look_at_a_path nearest_neighbours compare_methods your_own_method your_own_cost offline"
+).split()
 
 
 def run(name, out, *arguments):
@@ -151,6 +153,21 @@ def test_your_own_method(tmp_path):
     assert abs(record["hidden"] - 0.3) < 0.05  # 1100 nodes: standard deviation 0.014
     assert record["settings"]["p"] == 0.3
     assert record["test"] > 0.4  # chance is 0.25
+
+
+def test_your_own_cost(tmp_path):
+    """The cost lies between the edit distance with free edges and networkx's with edges at 1."""
+    networkx = pytest.importorskip("networkx")
+    said = run("your_own_cost", tmp_path)
+    result = json.loads((tmp_path / "result.json").read_text())
+    ends = [networkx.lollipop_graph(m, 3) for m in (4, 6)]
+    # A head of 6 has two nodes and nine edges more. Four nodes get two edges more, and two nodes get five.
+    assert result["own"] == 2 * (1 + 5 / 2) + 4 * 2 / 2 == networkx.graph_edit_distance(*ends) == 11
+    assert result["unit"] < result["own"] == result["loaded"]
+    assert result["graphs"] == 36
+    page = data_of((tmp_path / "path.html").read_text(encoding="utf-8"))["path"]
+    assert page["distance"] == result["own"]
+    assert f"distance {result['own']:.3f}" in said
 
 
 class TestMaskNodes(AugmentationTester):

@@ -1,0 +1,77 @@
+"""The shape of the package: what lies where, no hidden imports, and docstrings of every public name."""
+
+import ast
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1] / "src" / "epic"
+ROOMS = (
+    "_kernels augment classifiers cli compare costs data distance graphs matching nn paper parallel paths train view"
+).split()
+FILES = "__init__.py _checkpoint.py _io.py errors.py labels.py py.typed random.py testing.py".split()
+PENDING = set("augment costs data distance graphs matching nn paths train".split())  # rooms without full docstrings
+
+
+def test_the_root_holds_only_rooms_and_a_few_files():
+    found = {p.name for p in ROOT.iterdir() if p.name != "__pycache__"}
+    assert found | {"testing.py"} == {*ROOMS, *FILES}
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_import_by_string(path):
+    """Such imports escape import-linter, mypy and readers."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = {alias.name for alias in node.names} if isinstance(node, (ast.Import, ast.ImportFrom)) else set()
+        names |= {getattr(node, "id", None), getattr(node, "attr", None)}
+        assert not names & {"import_module", "__import__"}, f"line {node.lineno}"
+
+
+def public():
+    """Everything that the package or a room exports, once."""
+    found = {}
+    for room in ("", *ROOMS):
+        module = importlib.import_module(f"epic.{room}".rstrip("."))
+        for name in getattr(module, "__all__", ()):
+            thing = getattr(module, name)
+            if inspect.isfunction(thing) or inspect.isclass(thing):
+                found.setdefault(thing, f"{module.__name__}.{name}")
+    return [pytest.param(thing, id=name) for thing, name in found.items()]
+
+
+def complaints(thing, name, doc):
+    """What a docstring in Google's style lacks. One argument may be explained in the first line."""
+    if not doc:
+        return [f"{name} has no docstring"]
+    if inspect.isclass(thing) and issubclass(thing, Exception):
+        return []
+    signature = inspect.signature(thing)
+    declared = {n for n, p in getattr(thing, "params", {}).items() if p.help}
+    arguments = [p for p in signature.parameters if p not in {"self", "cls", *declared}]
+    lacks = []
+    if len(arguments) > 1 and "Args:" not in doc and not (inspect.isclass(thing) and "Attributes:" in doc):
+        lacks.append(f"{name} does not explain {', '.join(arguments)}")
+    silent = inspect.isclass(thing) or signature.return_annotation in (None, "None", "Self", inspect.Signature.empty)
+    if (
+        not silent
+        and not any(word in doc for word in ("Returns:", "Yields:"))
+        and not doc.startswith(("Return", "Yield"))
+    ):
+        lacks.append(f"{name} does not say what it returns")
+    return lacks
+
+
+@pytest.mark.parametrize("thing", public())
+def test_public_names_explain_themselves(thing):
+    if thing.__module__.split(".")[1] in PENDING:
+        pytest.skip("not yet")
+    lacks = complaints(thing, thing.__name__, thing.__doc__)
+    methods = vars(thing) if inspect.isclass(thing) else {}
+    for name, method in methods.items():
+        method = getattr(method, "__func__", method)
+        inherited = any(hasattr(base, name) for base in thing.__bases__)  # the base explains it
+        if inspect.isfunction(method) and not inherited and not name.startswith("_"):
+            lacks += complaints(method, f"{thing.__name__}.{name}", method.__doc__)
+    assert not lacks, "\n".join(lacks)
