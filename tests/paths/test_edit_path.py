@@ -45,7 +45,7 @@ def test_every_graph_equals_algorithm_1(kind, order):
     for trial in range(40):
         n, m = rng.integers(0, 8, size=2)
         source, target = random_graph(rng, n, **KINDS[kind]), random_graph(rng, m, **KINDS[kind])
-        path = edit_path(source, target, NoiseCost(trial, dear=rng.choice([0.3, 1.0, 3.0])), order, seed=trial)
+        path = edit_path(source, target, NoiseCost(trial, dear=rng.choice([0.3, 1.0, 3.0])), order=order, seed=trial)
         slow = Slow(source, target)
         for k in range(len(path) + 1):
             if k:

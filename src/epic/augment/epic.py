@@ -101,7 +101,15 @@ class EPIC(Augmentation):
     def path(self, source: Data, target: Data, order: str | None = None, seed: Seed = None) -> EditPath:
         """The edit path between two graphs."""
         finish = None if self._degrees is None else self._degrees.refresh
-        return edit_path(source, target, self.cost, order or self.order, seed, self.num_classes, finish)
+        return edit_path(
+            source,
+            target,
+            self.cost,
+            order=order or self.order,
+            seed=seed,
+            num_classes=self.num_classes,
+            finish=finish,
+        )
 
     def _between(self, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator) -> PackedGraphs:
         """One graph from the path of each pair (numbers on the CPU), label included."""

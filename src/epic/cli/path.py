@@ -40,12 +40,13 @@ def path(
         if not 0 <= number < len(loaded):
             raise InputError(f"there is no graph {number} in {loaded.name}: graphs run from 0 to {len(loaded) - 1}")
     graphs = (loaded.graphs.graph(start), loaded.graphs.graph(end))
-    found = edit_path(*graphs, cost_from(cost), order, run["seed"], loaded.num_classes)
+    found = edit_path(*graphs, cost_from(cost), order=order, seed=run["seed"], num_classes=loaded.num_classes)
     typer.echo(str(found))
     for k, operation in enumerate(found.operations, 1):
         label = " ".join(f"{v:.2f}" for v in found.label(k).tolist())
         typer.echo(f"{k:>4}  {operation!s:<32} {found.fraction(k):>6.1%} of cost   label {label}")
     if out is not None:
         ends = (f"graph {start}", f"graph {end}")
-        found.save(out, f"{loaded.name}: graph {start} to graph {end}", loaded.name, ends, steps)
+        title = f"{loaded.name}: graph {start} to graph {end}"
+        found.save(out, title=title, names=loaded.name, ends=ends, steps=steps)
         typer.echo(f"wrote {out}")

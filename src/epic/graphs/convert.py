@@ -1,4 +1,4 @@
-"""From PyG graphs of any kind to a :class:`PackedGraphs`, refusing what would give nonsense later."""
+"""Convert PyG graphs of any kind to :class:`PackedGraphs`, and refuse what would give nonsense later."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import BaseData
 
 from epic.errors import InputError
+from epic.graphs.batch import is_graph_attribute
 from epic.graphs.packed import Graphs, PackedGraphs, offsets
 
 
@@ -90,7 +91,7 @@ def _from_list(graphs: list[Data]) -> PackedGraphs:
 
 
 def _check_rows(g: Data, i: int, nodes: int, edges: int) -> None:
-    """Attributes must fit their graph: only the totals could be compared later."""
+    """Refuse attributes that do not fit their graph: only the totals could be compared later."""
     if g.get("adj_t") is not None and g.get("edge_index") is None:
         raise InputError(f"graph {i} has adj_t and no edge_index: leave out ToSparseTensor")
     for key, rows in (("x", nodes), ("edge_attr", edges)):
@@ -101,7 +102,7 @@ def _check_rows(g: Data, i: int, nodes: int, edges: int) -> None:
 
 
 def _skipped(key: str, value: object) -> bool:
-    """What is no attribute of nodes or edges: structure, labels, and the bookkeeping of PyG's ``follow_batch``."""
+    """Return whether a key is structure, a label, or bookkeeping of PyG's ``follow_batch``."""
     return (
         key in ("edge_index", "adj_t", "y", "batch", "ptr", "num_nodes")
         or key.endswith(("_batch", "_ptr"))
@@ -111,7 +112,7 @@ def _skipped(key: str, value: object) -> bool:
 
 
 def _keys(g: Data, nodes: int, edges: int) -> tuple[list[str], list[str]]:
-    """Which attributes run along nodes and which along edges."""
+    """Return the attributes of nodes and the attributes of edges."""
     node_keys, edge_keys = [], []
     for key, value in g.items():
         if _skipped(key, value):
@@ -180,7 +181,7 @@ def _from_batch(batch: Batch) -> PackedGraphs:
             node[key] = value
         elif batch.is_edge_attr(key) and value.shape[0] == edges:
             edge[key] = value if order is None else value[order]
-        elif batch.is_node_attr(key) and value.shape[0] == nodes and not _per_graph(batch, key, ptr):
+        elif batch.is_node_attr(key) and value.shape[0] == nodes and not is_graph_attribute(batch, key, ptr):
             node[key] = value
     y = stored.get("y")
     if y is not None:
@@ -196,8 +197,9 @@ def _from_batch(batch: Batch) -> PackedGraphs:
 
 
 def _edge_offsets(edge_index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor | None]:
-    """Offsets of each graph's edges, and the order that sorts them by graph (None: they are sorted); edges that join
-    graphs or lack a node are refused.
+    """Return the offsets of each graph's edges, and the order that sorts them by graph (None: they are sorted).
+
+    Edges that join graphs or lack a node are refused.
     """
     graphs, nodes = ptr.numel() - 1, int(ptr[-1])
     if edge_index.numel() and (int(edge_index.min()) < 0 or int(edge_index.max()) >= nodes):
@@ -212,12 +214,6 @@ def _edge_offsets(edge_index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor | Non
     if owner.numel() and bool((owner.diff() < 0).any()):  # a transform may have shuffled the edges across graphs
         owner, order = owner.sort(stable=True)
     return offsets(torch.bincount(owner, minlength=graphs)), order
-
-
-def _per_graph(batch: Batch, key: str, ptr: Tensor) -> bool:
-    """A graph-level tensor may have as many rows as there are nodes by accident; the batch's own slices tell."""
-    slices = (getattr(batch, "_slice_dict", None) or {}).get(key)
-    return isinstance(slices, Tensor) and not torch.equal(slices, ptr.to(slices.device))
 
 
 def check_pack(p: PackedGraphs) -> None:

@@ -8,7 +8,6 @@ rather than guessed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -20,8 +19,8 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from epic.errors import InputError
+from epic.graphs.batch import build_batch
 
-_EMPTY = Batch(_base_cls=Data)  # to copy: to find out what class it is takes PyG ten times longer
 Graphs = Any  # a PackedGraphs, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
 
 
@@ -46,7 +45,7 @@ def offsets(length: Tensor) -> Tensor:
 
 
 def matrix(value: Tensor) -> Tensor:
-    """Rows of any shape as rows of one dimension; unlike ``reshape(n, -1)``, for no rows too.
+    """Flatten rows of any shape; unlike ``reshape(n, -1)``, this works for no rows too.
 
     >>> matrix(torch.zeros(0, 3)).shape, matrix(torch.zeros(4)).shape
     (torch.Size([0, 3]), torch.Size([4, 1]))
@@ -58,7 +57,16 @@ def matrix(value: Tensor) -> Tensor:
 class PackedGraphs:
     """Graphs laid end to end: graph ``g`` owns nodes ``ptr[g]:ptr[g+1]`` and edges ``edge_ptr[g]:edge_ptr[g+1]``.
 
-    A sequence of ``Data`` as well: ``pack[3]`` is a graph, ``pack[:9]`` a PackedGraphs, and any DataLoader takes it.
+    It is a sequence of ``Data`` as well: ``packed[3]`` is a graph, ``packed[:9]`` a PackedGraphs, and any DataLoader
+    takes it. Make one with :func:`epic.pack`.
+
+    Args:
+        ptr: offsets of the graphs' nodes ``[graphs + 1]``.
+        edge_ptr: offsets of the graphs' edges ``[graphs + 1]``.
+        edge_index: edges ``[2, edges]``, counted over all nodes.
+        node: attributes with a row for each node, ``x`` among them.
+        edge: attributes with a row for each edge, ``edge_attr`` among them.
+        y: labels, with a row for each graph.
     """
 
     ptr: Tensor
@@ -89,37 +97,42 @@ class PackedGraphs:
 
     @property
     def contents(self) -> str:
-        """How much there is of what, in a line."""
+        """Sizes and attributes, in a line."""
         counts = f"{len(self)} graphs, {self.num_nodes} nodes, {self.edge_index.shape[1]} edges"
         kept = {**self.node, **self.edge, **({} if self.y is None else {"y": self.y})}
         return ", ".join([counts, *(f"{k} {list(v.shape)}" for k, v in kept.items())])
 
     @property
     def x(self) -> Tensor | None:
+        """Node features."""
         return self.node.get("x")
 
     @property
     def edge_attr(self) -> Tensor | None:
+        """Edge features."""
         return self.edge.get("edge_attr")
 
     @cached_property
     def sizes(self) -> Tensor:
-        """Nodes of each graph."""
+        """Number of nodes of each graph."""
         return self.ptr.diff()
 
     @cached_property
     def num_nodes(self) -> int:
+        """Number of nodes of all graphs."""
         return int(self.ptr[-1])
 
     @cached_property
     def graph_of_node(self) -> Tensor:
+        """Graph of each node; PyG's ``batch``."""
         return torch.repeat_interleave(torch.arange(len(self), device=self.ptr.device), self.sizes)
 
     def degree(self, end: int = 0) -> Tensor:
-        """Edges that leave (``end=0``) or reach (``end=1``) each node."""
+        """Count the edges that leave (``end=0``) or reach (``end=1``) each node."""
         return torch.bincount(self.edge_index[end], minlength=self.num_nodes)
 
     def to(self, device: torch.device | str) -> PackedGraphs:
+        """Return the same graphs on a device."""
         return PackedGraphs(
             self.ptr.to(device),
             self.edge_ptr.to(device),
@@ -130,7 +143,14 @@ class PackedGraphs:
         )
 
     def select(self, index: Tensor) -> PackedGraphs:
-        """Gather the graphs ``index``, in that order; a graph may be named many times."""
+        """Gather graphs by their numbers.
+
+        Args:
+            index: numbers of graphs, in any order; a graph may be named many times.
+
+        Returns:
+            The graphs in that order.
+        """
         index = torch.as_tensor(index, device=self.ptr.device)
         if index.dim() != 1 or index.is_floating_point() or index.dtype in (torch.bool, torch.uint8):
             raise InputError(f"graphs are selected by a list of their numbers, got {index.dtype} {list(index.shape)}")
@@ -176,7 +196,7 @@ class PackedGraphs:
         )
 
     def only(self, other: PackedGraphs) -> PackedGraphs:
-        """Drop node and edge attributes that ``other`` lacks or holds in another width."""
+        """Return the same graphs without node and edge attributes that ``other`` lacks or has in another width."""
 
         def shared(mine: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
             return {k: v for k, v in mine.items() if k in theirs and theirs[k].shape[1:] == v.shape[1:]}
@@ -191,7 +211,7 @@ class PackedGraphs:
         )
 
     def graph(self, g: int) -> Data:
-        """Graph ``g`` as a PyG ``Data``."""
+        """Return graph ``g`` as a PyG ``Data``."""
         n0, n1, e0, e1 = (int(v) for v in (self.ptr[g], self.ptr[g + 1], self.edge_ptr[g], self.edge_ptr[g + 1]))
         data = Data(edge_index=self.edge_index[:, e0:e1] - n0, num_nodes=n1 - n0)
         for store, a, b in ((self.node, n0, n1), (self.edge, e0, e1)):
@@ -201,57 +221,44 @@ class PackedGraphs:
             data.y = self.y[g : g + 1].clone()
         return data
 
-    def to_batch(self, **of_graphs: Tensor) -> Batch:
-        """The same graphs as a PyG ``Batch``, separable again with ``to_data_list``; further attributes have a row for
-        each graph.
+    def to_batch(self, **per_graph: Tensor) -> Batch:
+        """Return the graphs as a PyG ``Batch`` that ``to_data_list`` can take apart.
+
+        Args:
+            **per_graph: further attributes, with a row for each graph.
+
+        Returns:
+            The batch.
         """
-        batch = copy(_EMPTY)
-        store = batch._store._mapping  # batch[key] = value, but for a long look for a property of that name
-        zeros = torch.zeros(len(self), dtype=torch.long)
-        slices: dict[str, Tensor] = {}
-        shift: dict[str, Tensor] = {}
-
-        def put(key: str, value: Tensor, at: Tensor, by: Tensor = zeros) -> None:
-            store[key] = value
-            slices[key], shift[key] = at, by
-
-        ptr, edge_ptr = self.ptr.cpu(), self.edge_ptr.cpu()
-        put("edge_index", self.edge_index, edge_ptr, ptr[:-1])
-        for key, value in self.node.items():
-            put(key, value, ptr)
-        for key, value in self.edge.items():
-            put(key, value, edge_ptr)
-        row = torch.arange(len(self) + 1)
-        for key, value in of_graphs.items() if self.y is None else (("y", self.y), *of_graphs.items()):
-            put(key, value, row)
-        if "x" not in self.node:
-            batch.num_nodes = self.num_nodes
-            batch._store._num_nodes = self.sizes.tolist()  # where PyG's own collate keeps them
-        store["batch"], store["ptr"] = self.graph_of_node, self.ptr
-        batch._num_graphs = len(self)
-        batch._slice_dict = slices
-        batch._inc_dict = shift
-        return batch
+        labels = {} if self.y is None else {"y": self.y}
+        return build_batch(
+            self.ptr,
+            self.graph_of_node,
+            self.edge_ptr,
+            self.edge_index,
+            node=self.node,
+            edge=self.edge,
+            graph={**labels, **per_graph},
+        )
 
 
 def join(packs: Sequence[PackedGraphs]) -> PackedGraphs:
-    """Lay packs end to end. All must have the same attributes; labels survive if every pack has them."""
+    """Lay packed graphs end to end.
+
+    Args:
+        packs: packed graphs with the same attributes.
+
+    Returns:
+        All graphs; they have labels if every pack has.
+    """
     labels = [p.y for p in packs if p.y is not None]
+    nodes = list(accumulate((p.num_nodes for p in packs), initial=0))
+    edges = list(accumulate((p.edge_index.shape[1] for p in packs), initial=0))
     return PackedGraphs(
-        *_end_to_end([(p.ptr, p.edge_ptr, p.edge_index) for p in packs]),
+        torch.cat([packs[0].ptr[:1], *(p.ptr[1:] + n for p, n in zip(packs, nodes, strict=False))]),
+        torch.cat([packs[0].edge_ptr[:1], *(p.edge_ptr[1:] + e for p, e in zip(packs, edges, strict=False))]),
+        torch.cat([p.edge_index + n for p, n in zip(packs, nodes, strict=False)], dim=1),
         {k: torch.cat([p.node[k] for p in packs]) for k in packs[0].node},
         {k: torch.cat([p.edge[k] for p in packs]) for k in packs[0].edge},
         torch.cat(labels) if len(labels) == len(packs) else None,
-    )
-
-
-def _end_to_end(parts: list[tuple[Tensor, Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-    """Offsets of nodes and edges, and ends of edges, of packs laid end to end."""
-    nodes = list(accumulate((int(ptr[-1]) for ptr, _, _ in parts), initial=0))
-    edges = list(accumulate((ends.shape[1] for _, _, ends in parts), initial=0))
-    ptrs, edge_ptrs, ends = zip(*parts, strict=True)
-    return (
-        torch.cat([ptrs[0], *(p[1:] + n for p, n in zip(ptrs[1:], nodes[1:], strict=False))]),
-        torch.cat([edge_ptrs[0], *(p[1:] + e for p, e in zip(edge_ptrs[1:], edges[1:], strict=False))]),
-        torch.cat([p + n for p, n in zip(ends, nodes, strict=False)], dim=1),
     )

@@ -108,9 +108,7 @@ class Layer(nn.Module):
     ) -> Tensor:
         """New node vectors; ``scale`` is :func:`gcn_scale`, computed once for all layers."""
         if self.backbone == "gin":
-            first, norm, _, second = self.update
-            h = first((1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight))
-            return self.norm(second(F.relu(norm(h), inplace=True)))
+            return self.norm(self.update((1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight)))
         h = self.update(h)
         if scale is None:
             scale = gcn_scale(routes, edge_weight, h)

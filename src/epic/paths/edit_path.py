@@ -1,4 +1,4 @@
-"""One edit path, to look at: its operations, and every graph on the way."""
+"""One edit path: its operations, and every graph on the way."""
 
 from __future__ import annotations
 
@@ -29,7 +29,14 @@ from epic.random import Seed, base_seed, derived
 
 @dataclass(frozen=True)
 class Operation:
-    """One node operation: ``kind`` is substitute, delete or insert; the missing side of the last two is None."""
+    """One node operation.
+
+    Args:
+        kind: ``substitute``, ``delete`` or ``insert``.
+        source: node of the source graph, None for an insertion.
+        target: node of the target graph, None for a deletion.
+        cost: its price.
+    """
 
     kind: str
     source: int | None
@@ -90,10 +97,12 @@ class EditPath:
 
     @property
     def source(self) -> Data:
+        """The graph that the path starts from."""
         return self[0]
 
     @property
     def target(self) -> Data:
+        """The graph that the path ends at."""
         return self[len(self)]
 
     @property
@@ -102,11 +111,11 @@ class EditPath:
         return float(self._ops.price.sum())
 
     def fraction(self, k: int) -> float:
-        """Share of the cost spent after k operations; of the operations, where all are free."""
+        """Return the share of the cost spent after k operations (of the operations, where all are free)."""
         return float(self._ops.fraction(self._rank < self._step(k))[0])
 
     def label(self, k: int) -> Tensor:
-        """Soft label ``[C]`` of the graph after k operations, eq. (1) of the paper."""
+        """Return the soft label ``[C]`` of the graph after k operations (paper, eq. 1)."""
         if self._labels is None:
             raise InputError("the two graphs have no labels y, so the path has none")
         share = torch.tensor([self.fraction(k)], dtype=torch.double)
@@ -134,9 +143,16 @@ class EditPath:
             )
         return k if k >= 0 else k + count + 1
 
-    def plot(self, steps: int = 6, path: str | Path | None = None, names: Any = None) -> Any:
-        """Draw ``steps`` graphs of the path side by side with matplotlib; returns the figure, and saves it if ``path``
-        is given (.png, .svg, .pdf). ``names`` is as in :meth:`save`.
+    def plot(self, steps: int = 6, *, path: str | Path | None = None, names: Any = None) -> Any:
+        """Draw graphs of the path side by side with matplotlib.
+
+        Args:
+            steps: number of graphs.
+            path: file to save the figure to (.png, .svg, .pdf).
+            names: as in :meth:`save`.
+
+        Returns:
+            The figure.
         """
         from epic.view.strip import strip
 
@@ -148,15 +164,20 @@ class EditPath:
     def save(
         self,
         path: str | Path,
+        *,
         title: str = "",
         names: Any = None,
         ends: tuple[str, str] = ("", ""),
         steps: int = 6,
     ) -> None:
-        """Write the path as a page with a slider (.html), or ``steps`` graphs of it as a picture (.png, .svg, .pdf).
+        """Write the path as a page with a slider, or as a picture. The page needs no network.
 
-        The page needs no network. ``names`` is an ``epic.view.Names``, or the name of a dataset whose labels are known
-        such as ``"Mutagenicity"``; ``ends`` names the source and the target.
+        Args:
+            path: file to write: .html for a page; .png, .svg or .pdf for a picture.
+            title: title of the page.
+            names: an ``epic.view.Names``, or the name of a dataset whose labels are known, such as ``"Mutagenicity"``.
+            ends: names of the source and the target.
+            steps: number of graphs in a picture.
         """
         path = Path(path)
         if path.suffix.lower() not in SAVED_AS:
@@ -168,7 +189,7 @@ class EditPath:
 
             path.write_text(path_page(self, title=title, names=names, ends=ends), encoding="utf-8")
         else:
-            self.plot(steps, path, names)
+            self.plot(steps, path=path, names=names)
 
     def _repr_html_(self) -> str:
         from epic.view.page import notebook
@@ -186,17 +207,29 @@ def edit_path(
     source: Data,
     target: Data,
     cost: Cost | None = None,
+    *,
     order: str = "random",
-    seed: Seed = None,
+    seed: Seed = 0,
     num_classes: int | None = None,
     finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
 ) -> EditPath:
-    """The cheapest edit path between two graphs under ``cost`` (by default, counted operations).
+    """Find the cheapest edit path between two graphs.
 
-    ``order`` is ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no
-    such order is found, a warning says so and the order is random). ``num_classes`` is needed for soft labels only if
-    the larger class index of the two graphs is not the last. ``finish``, if given, is
-    applied to every graph on the way (for instance, to compute degree features anew).
+    Args:
+        source: the graph to start from.
+        target: the graph to end at.
+        cost: what edits cost (default: :class:`epic.UnitCost`).
+        order: ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no such
+            order is found, a warning says so and the order is random).
+        seed: an int makes the order reproducible, a ``torch.Generator`` is drawn from once, None draws a fresh seed.
+        num_classes: number of classes; needed for soft labels only if neither graph is of the last class.
+        finish: applied to every graph on the way, for instance to compute degree features again.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: the graphs cannot be compared.
     """
     cost = _cost(cost)
     one, other = _single(source, "source"), _single(target, "target")
@@ -213,7 +246,16 @@ def edit_path(
 
 
 def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:
-    """Exact edit distance of two graphs under ``cost`` (by default, counted operations)."""
+    """Compute the exact edit distance of two graphs.
+
+    Args:
+        source: one graph.
+        target: another one.
+        cost: what edits cost (default: :class:`epic.UnitCost`).
+
+    Returns:
+        The cost of the cheapest edit path.
+    """
     return _cost(cost).distance(_single(source, "source"), _single(target, "target"))
 
 

@@ -25,6 +25,7 @@ class Operations:
 
     @staticmethod
     def of(m: Assignment, prices: OperationCosts) -> Operations:
+        """List the operations of assignments with their prices."""
         new = m.origin < 0
         inserted, inserts = new.nonzero()[0], counts(new, m.target_ptr)
         nodes = lengths(m.source_ptr)
@@ -42,18 +43,22 @@ class Operations:
 
     @cached_property
     def pair(self) -> np.ndarray:
+        """Pair of each operation."""
         return owners(self.ptr)
 
-    def marks(self, done: np.ndarray, matches: Assignment) -> tuple[np.ndarray, np.ndarray]:
-        """The source and target nodes whose operation is ``done``."""
-        source = np.zeros(matches.source.size, dtype=bool)
-        target = np.zeros(matches.target.size, dtype=bool)
+    def marks(self, done: np.ndarray, assignment: Assignment) -> tuple[np.ndarray, np.ndarray]:
+        """Mark the source and target nodes whose operation is ``done``."""
+        source = np.zeros(assignment.source.size, dtype=bool)
+        target = np.zeros(assignment.target.size, dtype=bool)
         source[self.source[done & (self.source >= 0)]] = True
         target[self.target[done & (self.target >= 0)]] = True
         return source, target
 
     def fraction(self, done: np.ndarray) -> np.ndarray:
-        """Share of each pair's cost that is ``done``, eq. (1); of the operations, where all cost nothing."""
+        """Return the share of each pair's cost that is ``done`` (paper, eq. 1).
+
+        Where all operations are free, it is the share of operations.
+        """
         total, spent = (np.bincount(self.pair, price, self.ptr.size - 1) for price in (self.price, self.price * done))
         count, finished = lengths(self.ptr), counts(done, self.ptr)
         share = np.where(total > 0, spent / np.where(total > 0, total, 1.0), finished / np.maximum(count, 1))
@@ -63,7 +68,7 @@ class Operations:
 
 
 def by_key(key: np.ndarray, ops: Operations) -> np.ndarray:
-    """Position of each operation in its pair's path when sorted by ``key`` in [0, 1)."""
+    """Return the position of each operation in its pair's path when sorted by ``key`` in [0, 1)."""
     rank = np.empty(key.size, dtype=np.int64)
     rank[np.argsort(ops.pair + key, kind="stable")] = np.arange(key.size)
     return rank - ops.ptr[:-1].repeat(lengths(ops.ptr))

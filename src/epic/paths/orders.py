@@ -18,12 +18,22 @@ ORDERS = ("random", "bfs", "connected")
 def ranks(
     order: str, ops: Operations, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator
 ) -> tuple[np.ndarray, list[str | None]]:
-    """Position of each operation in the path of its pair ``i[p]``, ``j[p]``, and for each pair why the asked order
-    could not be had (None if it could).
+    """Order the operations of each pair.
 
     ``random``: all orders alike. ``bfs``: along a breadth-first search of the target from a random root; deletions,
     which have no place in the target, fall at random. ``connected``: a random order in which every graph on the way is
     connected.
+
+    Args:
+        order: one of ``ORDERS``.
+        ops: the operations of all pairs.
+        graphs: graphs that the pairs are of.
+        i: source graph of each pair.
+        j: target graph of each pair.
+        generator: source of randomness, on the CPU.
+
+    Returns:
+        The position of each operation in its path, and for each pair why there is no such order (None if there is).
     """
     choose(order, ORDERS, "order")
     fine: list[str | None] = [None] * i.numel()
@@ -40,11 +50,13 @@ def ranks(
 
 
 def breadth_first(graphs: PackedGraphs, generator: torch.Generator) -> Tensor:
-    """Place of each node in a breadth-first search of its graph, edges taken both ways, all graphs level by level
-    together.
+    """Search all graphs breadth first, level by level together, edges taken both ways.
 
     Roots and the order of siblings are random; where a component is exhausted, the search starts again at a random
     node.
+
+    Returns:
+        The place of each node in the search of its graph.
     """
     nodes, device = graphs.num_nodes, graphs.ptr.device
     owner, chance = graphs.graph_of_node, uniform(nodes, generator).to(device)
