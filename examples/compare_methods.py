@@ -40,7 +40,7 @@ def main() -> None:
         split = stratified_split(clean.y, train=0.4, validation=0.2, seed=number)
         # Wrong labels make the task hard enough to tell methods apart. Those of test graphs stay right.
         seen = torch.cat([split.train, split.validation])
-        noisy = replace(clean, y=corrupt(clean.y, WRONG, seen, seed=number))
+        noisy = replace(clean, y=corrupt(clean.y, share=WRONG, index=seen, seed=number))
         dataset = Dataset("noisy lollipops", with_features(noisy, split.train), "classes")
         training = dataset.graphs.select(split.train)
         for seed in range(args.seeds):

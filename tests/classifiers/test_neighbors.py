@@ -101,7 +101,7 @@ def test_k_is_the_best_on_the_validation_graphs(weights):
 def test_of_equally_good_numbers_the_smallest_is_taken():
     train = lollipop(40, heads=(3, 30), seed=0)
     model = EditNeighbors(cost=UnitCost(), grid=(5, 3), progress=False).fit(
-        train, validation=lollipop(8, (3, 30), seed=1)
+        train, validation=lollipop(8, heads=(3, 30), seed=1)
     )
     assert model.validation_ == {3: 1.0, 5: 1.0}
     assert model.n_neighbors_ == 3

@@ -125,7 +125,7 @@ def test_a_csv_is_read_as_told(table, tmp_path):
     command = ["train", str(table), "--epochs", "1", "--split", "stratified"]
     run = epic(*command, "--out", str(tmp_path / "none"))
     assert run.returncode == 2
-    assert "name the target with --target (labels= in Python), among kind, active" in run.stderr
+    assert "name it with --target (target= in Python), among kind, active" in run.stderr
     for n, (options, metric) in enumerate(
         [
             (("--target", "kind"), "accuracy"),

@@ -32,7 +32,7 @@ def test_names_are_looked_up_in_the_data_folder_and_parsed_once(tmp_path, monkey
     assert load("TINY", data=tmp_path / "data").y.tolist() == first.y.tolist()
     monkeypatch.undo()
     monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
-    write(raw, graph_labels="1\n1\n2\n")  # a changed file is parsed anew
+    write(raw, graph_labels="1\n1\n2\n")  # a changed file is parsed again
     assert load("TINY", data=tmp_path / "data").y.tolist() == [0, 0, 1]
     write(raw, graph_labels="1\n1\n1\n")
     with pytest.raises(InputError, match="one class only"):
@@ -44,7 +44,7 @@ def test_unknown_names_say_the_nearest():
         load("NC1", download=False)
     with pytest.raises(InputError, match="did you mean MUTAG"):
         load("mutag", download=False)
-    with pytest.raises(InputError, match="unknown OGB dataset"):
+    with pytest.raises(InputError, match="unknown dataset 'ogbg-molnone': did you mean ogbg-mol"):
         load("ogbg-molnone")
     with pytest.raises(InputError, match="there is no data folder"):
         load("NCI1", data="/nowhere")

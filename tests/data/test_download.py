@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from epic import InputError
-from epic.data import catalog
+from epic.data import catalog, tudataset
 from epic.data.download import fetch, unpack
 from tests.data.test_tudataset import FILES
 
@@ -39,7 +39,7 @@ def archive(members):
 def test_a_set_is_fetched_parsed_and_then_found(server, tmp_path, monkeypatch):
     www, url = server
     (www / "MUTAG.zip").write_bytes(archive({f"MUTAG/MUTAG_{k}.txt": v for k, v in FILES.items()}))
-    monkeypatch.setattr(catalog, "TU_URL", url)
+    monkeypatch.setattr(tudataset, "URL", url)
     monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("EPIC_DATA", raising=False)
     assert not catalog.is_here("MUTAG")

@@ -5,11 +5,16 @@ import pytest
 import torch
 
 from epic import InputError
-from epic.data import load, read_ogb, read_smiles
+from epic.data import catalog, load, read_ogb, read_smiles
 from epic.data.ogb import read_smiles_of
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES, molecule, scaffold_split
 
 pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
 
 
 def test_ethanol_by_hand():
@@ -54,7 +59,7 @@ def test_a_table_with_bad_rows(tmp_path):
     ("text", "message"),
     [
         ("a,b\n1,2\n", "no column 'smiles'. Its columns: a, b"),
-        ("smiles,u,v\nCC,1,2\n", "no column label, y, target or class: name the target with --target .*, among u, v"),
+        ("smiles,u,v\nCC,1,2\n", "no column label, y, target or class: name it with --target .*, among u, v"),
         ("smiles,y\nCC,yes\n", "line 2: y is 'yes', not a number"),
         ("smiles,y\nCC,1\nCCC,inf\n", "line 3: y is 'inf', not a finite number"),
         ("smiles,y\nCC,1\nCCC,-1e39\n", "line 3: y is '-1e39', not a finite number"),
@@ -141,12 +146,12 @@ def test_what_labels_cannot_be(tmp_path, labels, task, message):
 
 def test_several_targets(tmp_path):
     path = table(tmp_path / "t.csv", "abc", "010", "101", names="id,u,v")
-    assert load(path, labels=["u"]).y.tolist() == [[0.0], [1.0], [0.0]]
-    assert load(path, labels=["u", "v"]).task == "classes"  # they sum to 1
-    assert load(path, labels=["u", "v"], task="binary").task == "binary"
+    assert load(path, target=["u"]).y.tolist() == [[0.0], [1.0], [0.0]]
+    assert load(path, target=["u", "v"]).task == "classes"  # they sum to 1
+    assert load(path, target=["u", "v"], task="binary").task == "binary"
     path = table(tmp_path / "t.csv", "012", "101", names="u,v")
     with pytest.raises(InputError, match="classes are one column"):
-        load(path, labels=["u", "v"], task="classes")
+        load(path, target=["u", "v"], task="classes")
     with pytest.raises(InputError, match="say how to read a CSV, and lollipop is none"):
         load("lollipop", task="classes")
 
@@ -169,3 +174,21 @@ def test_scaffolds_stay_together():
     assert len({where[i] for i in range(12)}) == 1
     assert len({where[i] for i in range(12, 16)}) == 1
     assert where[0] == 0
+
+
+def test_a_csv_is_parsed_once_and_again_when_it_changes(tmp_path, monkeypatch):
+    path = tmp_path / "m.csv"
+    path.write_text("smiles,u,v\n" + "".join(f"C{'C' * i}O,{i % 3},{i % 2}\n" for i in range(9)) + "xyz,0,0\n")
+    parsed = []
+    monkeypatch.setattr(catalog, "read_smiles", lambda *a, **k: parsed.append(k) or read_smiles(*a, **k))
+    first, again, other = (load(path, target=[t]) for t in "uuv")
+    assert [k["target"] for k in parsed] == [["u"], ["v"]]
+    assert (again.name, again.task, again.notes) == (first.name, first.task, first.notes)
+    assert len(first.notes) == 3
+    assert (first.task, other.task) == ("classes", "binary")
+    for part in ("train", "validation", "test"):
+        assert torch.equal(getattr(again.split, part), getattr(first.split, part))
+    for one, two in zip(first, again, strict=True):
+        assert all(torch.equal(one[k], two[k]) for k in ("x", "edge_index", "edge_attr", "y"))
+    path.write_text("smiles,u,v\nCC,0,1\nCCO,1,0\n")
+    assert len(load(path, target=["u"])) == 2

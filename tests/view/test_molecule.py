@@ -117,6 +117,6 @@ def test_the_page_says_so(browser, tmp_path):
 @pytest.mark.parametrize(("name", "flawed"), [("MUTAG", {82, 187}), ("Mutagenicity", set())])
 def test_real_molecules_are_valid(tu_folder, name, flawed):
     """Two graphs of MUTAG have a carbon with five bonds as published."""
-    graphs = load(name, tu_folder.parent, download=False).graphs
+    graphs = load(name, data=tu_folder.parent, download=False).graphs
     found = {i for i in range(min(len(graphs), 400)) if fault(molecule_of(graphs.graph(i), KNOWN[name]))}
     assert found == flawed

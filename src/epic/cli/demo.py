@@ -74,7 +74,7 @@ def _train(runs: int, seed: int) -> None:
     learn, held, test = 80, 40, 120
     graphs = pack(lollipop(learn + held, seed=seed + 2) + lollipop(test, seed=seed + 1))
     assert graphs.y is not None
-    graphs = replace(graphs, y=corrupt(graphs.y, WRONG, torch.arange(learn + held), seed))
+    graphs = replace(graphs, y=corrupt(graphs.y, share=WRONG, index=torch.arange(learn + held), seed=seed))
     split = Split(torch.arange(learn), torch.arange(learn, learn + held), torch.arange(learn + held, len(graphs)))
     graphs = with_features(graphs, split.train)
     data = Dataset("lollipop", graphs, "classes")

@@ -98,7 +98,7 @@ def opened(run: Mapping[str, Any], data: Path | None) -> Dataset:
     """Load the dataset that the options name, and tell what the reader had to leave out or change."""
     from epic.data import load
 
-    loaded = load(run["dataset"], data, labels=run["target"], task=run["task"], progress=progress())
+    loaded = load(run["dataset"], data=data, target=run["target"], task=run["task"], progress=progress())
     return tell_notes(loaded)
 
 

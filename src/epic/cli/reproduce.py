@@ -80,7 +80,7 @@ def reproduce(
     plans = [narrow(p.quick() if quick else p) for p in parts]
     # A name that is wrong, or data that is not here, ends it before anything is written.
     for name in {d for p in plans for d in p.datasets}:
-        tell_notes(load(name, data, progress=progress()))
+        tell_notes(load(name, data=data, progress=progress()))
     perform = Performer(results.parent.resolve() / "costs", None if data is None else str(data.resolve()))
     for chosen in plans:
         typer.echo(f"{chosen.name}: {outlook(chosen, store, workers)}")

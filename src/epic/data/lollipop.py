@@ -13,12 +13,18 @@ TAILS = (2, 10)
 
 
 def lollipop(
-    count: int, heads: tuple[int, ...] = HEADS, tails: tuple[int, int] = TAILS, seed: Seed = None
+    count: int, *, heads: tuple[int, ...] = HEADS, tails: tuple[int, int] = TAILS, seed: Seed = 0
 ) -> list[Data]:
-    """Random (m, n)-lollipop graphs, classes in turn: ``y`` is the place of m in ``heads``, n is drawn from
-    ``tails[0]..tails[1]``.
+    """Make random (m, n)-lollipop graphs: a clique of m nodes with a chain of n nodes.
 
-    Graphs have no ``x``: structure is all there is. ``head`` marks the nodes of the head.
+    Args:
+        count: How many graphs.
+        heads: Sizes of heads, one class each. Classes come in turn.
+        tails: Shortest and longest tail; lengths are uniformly distributed.
+        seed: An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed.
+
+    Returns:
+        Graphs without ``x``. ``y`` is the position of m in ``heads``, and ``head`` marks the nodes of the head.
     """
     if count < 1:
         raise InputError(f"count must be at least 1, got {count}")
@@ -30,7 +36,7 @@ def lollipop(
 
 
 def lollipop_graph(m: int, n: int, label: int = 0) -> Data:
-    """One (m, n)-lollipop: nodes 0..m-1 are the head, the tail hangs on node m-1.
+    """Make one (m, n)-lollipop: nodes 0..m-1 are the head, the tail hangs on node m-1.
 
     >>> lollipop_graph(3, 1).edge_index.tolist()
     [[0, 0, 1, 1, 2, 2, 2, 3], [1, 2, 0, 2, 0, 1, 3, 2]]

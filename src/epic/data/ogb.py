@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 from pathlib import Path
@@ -10,37 +11,47 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from epic.data.collection import Collection
 from epic.data.dataset import Dataset
+from epic.data.numbers import integers
 from epic.data.splits import Split
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, offsets
 
+URL = "http://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download"
 NAMES = ("ogbg-molbbbp", "ogbg-molbace", "ogbg-molhiv")
 
 
 def read_ogb(folder: str | Path, name: str) -> Dataset:
     """Read ``<folder>/<name>`` with its scaffold split.
 
-    Atoms have 9 and bonds 3 integer features; each bond is there both ways.
+    Args:
+        folder: The folder of all datasets.
+        name: The name of the dataset, such as ogbg-molbace.
+
+    Returns:
+        Molecules with 9 integer features of atoms and 3 of bonds. Each bond is there both ways.
+
+    Raises:
+        InputError: If a file is missing or damaged.
     """
-    root = Path(folder) / name.replace("-", "_")
+    root = Path(folder) / _directory(name)
     if not root.is_dir():
         raise InputError(f"there is no folder {root}")
-    nodes = _column(root / "raw" / "num-node-list.csv.gz")
-    bonds = _column(root / "raw" / "num-edge-list.csv.gz")
-    x, edges = _table(root / "raw" / "node-feat.csv.gz"), _table(root / "raw" / "edge.csv.gz")
-    attr, y = _table(root / "raw" / "edge-feat.csv.gz"), _labels(root / "raw" / "graph-label.csv.gz")
-    counts = {
-        "node-feat": (len(x), nodes.sum()),
-        "edge": (len(edges), bonds.sum()),
-        "edge-feat": (len(attr), bonds.sum()),
-    }
-    for what, (found, expected) in (counts | {"graph-label": (len(y), len(nodes))}).items():
+    raw = root / "raw"
+    nodes, bonds = (_table(raw / f"num-{what}-list.csv.gz")[:, 0] for what in ("node", "edge"))
+    x, edges, attr = (_table(raw / f"{what}.csv.gz") for what in ("node-feat", "edge", "edge-feat"))
+    y = _labels(raw / "graph-label.csv.gz")
+    for what, found, expected in (
+        ("node-feat", len(x), nodes.sum()),
+        ("edge", len(edges), bonds.sum()),
+        ("edge-feat", len(attr), bonds.sum()),
+        ("graph-label", len(y), len(nodes)),
+    ):
         if found != expected:
-            raise InputError(f"{root / 'raw' / what}.csv.gz has {found} lines, expected {expected}: fetch it again")
+            raise InputError(f"{raw / what}.csv.gz has {found} lines, expected {expected}: fetch it again")
     ptr = offsets(torch.from_numpy(nodes))
-    shift = np.repeat(ptr[:-1].numpy(), bonds)
-    one_way = edges.T + shift
+    one_way = edges.reshape(-1, 2).T + np.repeat(ptr[:-1].numpy(), bonds)
     both = torch.from_numpy(np.stack([one_way, one_way[::-1]], axis=2).reshape(2, -1))
     graphs = PackedGraphs(
         ptr,
@@ -50,15 +61,13 @@ def read_ogb(folder: str | Path, name: str) -> Dataset:
         {"edge_attr": torch.from_numpy(np.repeat(attr, 2, axis=0))},
         y,
     )
-    parts = [torch.from_numpy(_column(root / "split" / "scaffold" / f"{p}.csv.gz")) for p in ("train", "valid", "test")]
-    return Dataset(name, graphs, "binary", Split(*parts))
+    parts = [_table(root / "split" / "scaffold" / f"{p}.csv.gz")[:, 0] for p in ("train", "valid", "test")]
+    return Dataset(name, graphs, "binary", Split(*map(torch.from_numpy, parts)))
 
 
 def read_smiles_of(folder: str | Path, name: str) -> list[str]:
-    """The SMILES of each graph, from the mapping file."""
-    import csv
-
-    with gzip.open(Path(folder) / name.replace("-", "_") / "mapping" / "mol.csv.gz", "rt", encoding="utf-8") as file:
+    """Return the SMILES of each graph, from the mapping file."""
+    with gzip.open(Path(folder) / _directory(name) / "mapping" / "mol.csv.gz", "rt", encoding="utf-8") as file:
         return [row["smiles"] for row in csv.DictReader(file)]
 
 
@@ -72,21 +81,26 @@ def _open(path: Path) -> bytes:
 
 
 def _table(path: Path) -> np.ndarray:
-    data = _open(path)
-    width = data[: data.find(b"\n")].count(b",") + 1 if data else 1
-    try:
-        flat = np.array(data.replace(b",", b" ").split(), dtype=np.int64)
-        return flat.reshape(-1, width)
-    except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}): fetch it again") from error
-
-
-def _column(path: Path) -> np.ndarray:
-    return _table(path)[:, 0]
+    return integers(_open(path), path)
 
 
 def _labels(path: Path) -> Tensor:
-    """Float labels with NaN where a task has no label."""
+    """Read float labels; NaN if a task has no label."""
     text = _open(path).decode()
     values = np.genfromtxt(io.StringIO(text), delimiter=",", dtype=np.float32, ndmin=2)
     return torch.from_numpy(values.reshape(text.count("\n"), -1))
+
+
+def _directory(name: str) -> str:
+    return name.replace("-", "_")
+
+
+COLLECTION = Collection(
+    folder="ogb",
+    names=NAMES,
+    url=lambda name: f"{URL}/{name.removeprefix('ogbg-mol')}.zip",
+    directory=_directory,
+    mark=lambda name: "raw",
+    files=("raw/*.csv.gz", "split/scaffold/*.csv.gz"),
+    read=lambda place, name: read_ogb(place.parent, name),
+)

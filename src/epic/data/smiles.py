@@ -49,7 +49,7 @@ def _code(value: object, known: tuple) -> int:
 
 
 def molecule(smiles: str) -> Data | None:
-    """The molecular graph of a SMILES, or None where RDKit cannot parse it."""
+    """Return the molecular graph of a SMILES, or None if RDKit cannot parse it."""
     mol = _rdkit().MolFromSmiles(smiles)
     if mol is None:
         return None
@@ -82,17 +82,28 @@ def molecule(smiles: str) -> Data | None:
 
 def read_smiles(
     path: str | Path,
+    *,
     smiles: str = "smiles",
-    labels: Sequence[str] | None = None,
+    target: Sequence[str] | None = None,
     split: str | None = "scaffold",
     task: str | None = None,
 ) -> Dataset:
-    """Read a CSV with a header. ``labels`` names the target columns (default: ``label`` or ``y``, or the only other
-    column).
+    """Read molecules from a CSV with a header.
 
-    Rows whose SMILES cannot be parsed are left out and named in ``notes``; an empty label is missing. ``split`` is
-    ``scaffold`` or None. ``task`` is ``classes``, ``binary`` or ``values``; without it, 0 and 1 are binary, all of 0,
-    1, ..., k - 1 (3 to 20 of them, one column) are classes, and other numbers are values.
+    Args:
+        path: The file.
+        smiles: Column of SMILES.
+        target: Columns to predict (default: ``label``, ``y``, ``target`` or ``class``, or the only other column).
+            An empty cell is a missing label.
+        split: ``scaffold`` or None.
+        task: ``classes``, ``binary`` or ``values``. By default 0 and 1 are binary, all of 0, 1, ..., k - 1 (3 to 20 of
+            them, one column) are classes, and other numbers are values.
+
+    Returns:
+        The molecules. Its ``notes`` name rows that were left out because RDKit cannot parse them.
+
+    Raises:
+        InputError: If the file or a label cannot be used. The message names the line.
     """
     path = Path(path)
     header, rows = _table(path)
@@ -101,7 +112,7 @@ def read_smiles(
         if smiles.lower() not in lower:
             raise InputError(f"{path} has no column {smiles!r}. Its columns: {', '.join(header) or 'none'}")
         smiles = lower[smiles.lower()]
-    targets = _targets(path, header, smiles, labels)
+    targets = _targets(path, header, smiles, target)
     graphs, texts, cells, skipped = [], [], [], []
     for line, row in enumerate(rows, 2):
         graph = molecule(row[smiles] or "")
@@ -136,16 +147,16 @@ def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
         ) from error
 
 
-def _targets(path: Path, header: list[str], smiles: str, labels: Sequence[str] | None) -> list[str]:
+def _targets(path: Path, header: list[str], smiles: str, target: Sequence[str] | None) -> list[str]:
     others = [h for h in header if h != smiles]
-    if labels:
-        return [choose(name, others, f"label column of {path}") for name in labels]
+    if target:
+        return [choose(name, others, f"label column of {path}") for name in target]
     found = [h for h in others if h.lower() in ("label", "y", "target", "class")]
     if not found and len(others) == 1:
         found = others
     if not found:
         raise InputError(
-            f"{path} has no column label, y, target or class: name the target with --target (labels= in Python), "
+            f"{path} has no column label, y, target or class: name it with --target (target= in Python), "
             f"among {', '.join(others) or 'none'}"
         )
     return found[:1]
@@ -153,7 +164,7 @@ def _targets(path: Path, header: list[str], smiles: str, labels: Sequence[str] |
 
 @dataclass(frozen=True)
 class Cell:
-    """A label as it is written, and where."""
+    """A label as written in the file, and where."""
 
     where: str
     text: str
@@ -183,7 +194,7 @@ class Cell:
 
 
 def _labels(path: Path, cells: list[list[Cell]], task: str | None) -> tuple[Tensor, str, str]:
-    """Labels, what they are (as told, or by their look), and a note where that may surprise."""
+    """Return labels, what they are (as told, or as they look), and a note if that may surprise."""
     y, note = torch.tensor([[cell.number for cell in row] for row in cells]), ""
     single = y.shape[1] == 1
     if task is None:
@@ -208,7 +219,7 @@ def _labels(path: Path, cells: list[list[Cell]], task: str | None) -> tuple[Tens
 
 
 def _classes(texts: set[str]) -> int:
-    """How many classes there are if labels look like class indices, with none left out; 0 if they do not.
+    """Return the number of classes if labels look like class indices with none left out, else 0.
 
     >>> _classes({"0", "2", "1"}), _classes({"0", "1"}), _classes({"0", "1.0", "2"}), _classes({"1", "2", "3"})
     (3, 0, 0, 0)
@@ -220,7 +231,7 @@ def _classes(texts: set[str]) -> int:
 
 
 def scaffold_split(smiles: list[str], train: float = 0.8, validation: float = 0.1) -> Split:
-    """Molecules of one Bemis-Murcko scaffold stay together: the commonest scaffolds train, the rarest test."""
+    """Split so that molecules of one Bemis-Murcko scaffold stay together: common scaffolds train, rare ones test."""
     _rdkit()
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 

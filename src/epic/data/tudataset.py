@@ -9,9 +9,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from epic.data.collection import Collection
+from epic.data.dataset import Dataset, task_of
+from epic.data.numbers import integers
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, offsets
 
+URL = "https://www.chrsmrrs.com/graphkerneldatasets"
 # Classification sets of the collection, to tell a misspelt name from one worth downloading. Not checked against its
 # site; any other set works from a folder. Its regression sets have no graph labels, so they are left out.
 NAMES = tuple(
@@ -32,9 +36,19 @@ NAMES = tuple(
 def read_tu(folder: str | Path, name: str) -> PackedGraphs:
     """Read ``<folder>/<name>/raw/<name>_*.txt``, or ``<folder>/<name>_*.txt``, as they are published.
 
-    ``x`` and ``edge_attr`` are one-hot node and edge labels, absent where the set has none (node attributes are left
-    aside, as in the paper). Labels become 0, 1, ... in rising order. Repeated edges are merged and self-loops dropped;
-    node counts come from the graph indicator, so isolated nodes stay.
+    Repeated edges are merged and self-loops dropped. Node counts come from the graph indicator, so isolated nodes stay.
+    Node attributes are left out, as in the paper.
+
+    Args:
+        folder: The folder of a dataset, or of all datasets.
+        name: The name of the dataset.
+
+    Returns:
+        Graphs whose ``x`` and ``edge_attr`` are one-hot node and edge labels (absent if the set has none). Class labels
+        become 0, 1, ... in rising order.
+
+    Raises:
+        InputError: If a file is missing or damaged.
     """
     root = next((p for p in (Path(folder) / name / "raw", Path(folder)) if (p / f"{name}_A.txt").is_file()), None)
     if root is None:
@@ -73,16 +87,7 @@ def read_tu(folder: str | Path, name: str) -> PackedGraphs:
 def _numbers(path: Path, columns: int | None = None) -> np.ndarray:
     if not path.is_file():
         raise InputError(f"{path} is missing")
-    text = path.read_bytes()
-    try:
-        flat = np.array(text.replace(b",", b" ").split(), dtype=np.int64)
-    except ValueError as error:
-        raise InputError(f"{path} is damaged ({error}): fetch it again") from error
-    lines = len(text.splitlines())
-    width = columns or (flat.size // lines if lines else 1)
-    if flat.size != lines * width:
-        raise InputError(f"{path} is damaged: {flat.size} numbers in {lines} lines, expected {width} in each")
-    return flat.reshape(lines, width)
+    return integers(path.read_bytes(), path, columns)
 
 
 def _one_hot(path: Path, rows: int) -> Tensor:
@@ -91,3 +96,20 @@ def _one_hot(path: Path, rows: int) -> Tensor:
         raise InputError(f"{path} has {len(labels)} lines, expected {rows}")
     columns = [F.one_hot(torch.from_numpy(np.unique(c, return_inverse=True)[1])) for c in labels.T]
     return torch.cat(columns, dim=1).float()
+
+
+def _dataset(folder: Path, name: str) -> Dataset:
+    graphs = read_tu(folder, name)
+    assert graphs.y is not None
+    return Dataset(name, graphs, task_of(graphs.y, name))
+
+
+COLLECTION = Collection(
+    folder="tu",
+    names=NAMES,
+    url=lambda name: f"{URL}/{name}.zip",
+    directory=str,
+    mark=lambda name: f"{name}_A.txt",
+    files=("*.txt",),
+    read=_dataset,
+)

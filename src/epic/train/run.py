@@ -86,7 +86,7 @@ def setup(
 
 def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Dataset, Split]:
     """Graphs with features and noisy labels, and their split."""
-    dataset = load(config.dataset, data, labels=config.target, task=config.task)
+    dataset = load(config.dataset, data=data, target=config.target, task=config.task)
     if config.checksum is not None and config.checksum != checksum(dataset):
         raise InputError(f"{config.dataset} is not what it was when this was planned: start anew")
     split = split_of(dataset.y, official=dataset.split if config.split == "official" else None, seed=config.split_seed)
@@ -95,7 +95,10 @@ def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Datas
         if dataset.task != "classes":
             raise InputError(f"label noise needs classes, but {dataset.name} has {dataset.task} labels")
         seen = torch.cat([split.train, split.validation])
-        graphs = replace(graphs, y=corrupt(dataset.y, config.noise, seen, config.split_seed, dataset.outputs))
+        graphs = replace(
+            graphs,
+            y=corrupt(dataset.y, share=config.noise, index=seen, seed=config.split_seed, num_classes=dataset.outputs),
+        )
     return replace(dataset, graphs=graphs, degree_features=dataset.graphs.x is None), split
 
 

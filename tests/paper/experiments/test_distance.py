@@ -23,7 +23,9 @@ SMALL = {"epochs": 3}
 def lollipops():
     """A third of the labels wrong: else every cost and every k would be right throughout."""
     graphs = pack(lollipop(120, seed=0))
-    return Dataset("lollipops", replace(graphs, y=corrupt(graphs.y, 0.33, torch.arange(120), seed=0)), "classes")
+    return Dataset(
+        "lollipops", replace(graphs, y=corrupt(graphs.y, share=0.33, index=torch.arange(120), seed=0)), "classes"
+    )
 
 
 def by_matrix(dataset, cost, k, split_seed=0, ties=False):
@@ -141,7 +143,7 @@ def test_mutag(tu_folder, tmp_path, monkeypatch):
     record = distance_run("MUTAG", "unit", data=tu_folder.parent)
     assert (record["test_graphs"], record["correct"], record["accuracy"]) == (38, 34, 89.47)
     assert record["majority_accuracy"] == 65.79
-    assert record["k_correct"] == by_matrix(load("MUTAG", tu_folder.parent), UnitCost(), record["k"], ties=True)
+    assert record["k_correct"] == by_matrix(load("MUTAG", data=tu_folder.parent), UnitCost(), record["k"], ties=True)
 
 
 def test_the_benchmark_keeps_its_lines(tu_folder, tmp_path, monkeypatch):

@@ -56,7 +56,7 @@ def distance_run(
     always naming the most frequent training class.
     """
     choose(cost, COSTS, "cost")
-    dataset = data if isinstance(data, Dataset) else load(dataset_name, data, progress=progress)
+    dataset = data if isinstance(data, Dataset) else load(dataset_name, data=data, progress=progress)
     train, validation, test = _parts(dataset, split_seed)
     assert train.y is not None
     assert test.y is not None
