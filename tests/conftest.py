@@ -11,6 +11,7 @@ import pytest
 import torch
 from hypothesis import settings
 
+from epic._kernels import backend
 from tests.browser import CHROMIUM, DRIVER, Browser
 
 # Tests run side by side, and start processes of their own: more threads would only be in each other's way.
@@ -41,7 +42,8 @@ def without_numba():
 def both_ways(request):
     """Runs a test twice."""
     if request.param == "with numba":
-        pytest.importorskip("numba", reason="needs numba: pip install 'epic-graph[fast]'")
+        if not backend.enabled():
+            pytest.skip("needs numba: pip install 'epic-graph[fast]', and do not set EPIC_NO_NUMBA")
         yield
     else:
         with without_numba():

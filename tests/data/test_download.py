@@ -26,6 +26,7 @@ def server(tmp_path):
     threading.Thread(target=httpd.serve_forever, daemon=True).start()
     yield www, f"http://127.0.0.1:{httpd.server_port}"
     httpd.shutdown()
+    httpd.server_close()
 
 
 def archive(members):

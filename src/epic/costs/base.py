@@ -44,7 +44,8 @@ class Cost(ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "substitution" in cls.__dict__ and "metric" not in cls.__dict__:
+        stated, priced = (next(c for c in cls.__mro__ if name in vars(c)) for name in ("metric", "substitution"))
+        if not issubclass(stated, priced):  # also where a mixin comes before the class that declares the metric
             cls.metric = None
 
     @abstractmethod
