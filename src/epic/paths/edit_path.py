@@ -25,6 +25,7 @@ from epic.paths.apply import apply_operations
 from epic.paths.operations import Operations
 from epic.paths.orders import ranks
 from epic.random import Seed, base_seed, derived
+from epic.view import Names, notebook, path_page, strip
 
 
 @dataclass(frozen=True)
@@ -143,19 +144,17 @@ class EditPath:
             )
         return k if k >= 0 else k + count + 1
 
-    def plot(self, steps: int = 6, *, path: str | Path | None = None, names: Any = None) -> Any:
-        """Draw graphs of the path side by side with matplotlib.
+    def plot(self, steps: int = 6, *, path: str | Path | None = None, names: Names | str | None = None) -> Any:
+        """Draw some graphs of the path side by side.
 
         Args:
-            steps: number of graphs.
-            path: file to save the figure to (.png, .svg, .pdf).
-            names: as in :meth:`save`.
+            steps: How many graphs to draw, at least 2.
+            path: Where to save the figure: .png, .svg or .pdf.
+            names: As in :meth:`save`.
 
         Returns:
-            The figure.
+            The matplotlib ``Figure``.
         """
-        from epic.view.strip import strip
-
         figure = strip(self, steps=steps, names=names)
         if path is not None:
             figure.savefig(path, dpi=150, bbox_inches="tight")
@@ -166,18 +165,19 @@ class EditPath:
         path: str | Path,
         *,
         title: str = "",
-        names: Any = None,
+        names: Names | str | None = None,
         ends: tuple[str, str] = ("", ""),
         steps: int = 6,
     ) -> None:
         """Write the path as a page with a slider, or as a picture. The page needs no network.
 
         Args:
-            path: file to write: .html for a page; .png, .svg or .pdf for a picture.
-            title: title of the page.
-            names: an ``epic.view.Names``, or the name of a dataset whose labels are known, such as ``"Mutagenicity"``.
-            ends: names of the source and the target.
-            steps: number of graphs in a picture.
+            path: Where to write it: .html for the page; .png, .svg or .pdf for the picture.
+            title: Title of the page.
+            names: What labels are called: an :class:`epic.view.Names`, or the name of a dataset whose labels are known
+                such as ``"Mutagenicity"``.
+            ends: Names of the source and of the target, for the page.
+            steps: How many graphs to draw in the picture.
         """
         path = Path(path)
         if path.suffix.lower() not in SAVED_AS:
@@ -185,15 +185,11 @@ class EditPath:
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
         if path.suffix.lower() == ".html":
-            from epic.view.page import path_page
-
             path.write_text(path_page(self, title=title, names=names, ends=ends), encoding="utf-8")
         else:
             self.plot(steps, path=path, names=names)
 
     def _repr_html_(self) -> str:
-        from epic.view.page import notebook
-
         return notebook(self)
 
 

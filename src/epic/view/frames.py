@@ -27,7 +27,8 @@ def frames(path: EditPath, names: Names) -> dict[str, Any]:
     dies]``. Both are drawn at steps ``born <= k < dies``. All of it is read from the graphs ``path[k]``, so that what
     is drawn is what the path holds.
     """
-    place_s, place_t, at = union_layout(path)
+    place_t, at = union_layout(path)
+    place = place_t.tolist()
     doomed = {op.source for op in path.operations if op.kind == "delete"}
     table: dict[Tag, int] = {}
     nodes: list[dict[tuple, None]] = []
@@ -35,7 +36,7 @@ def frames(path: EditPath, names: Names) -> dict[str, Any]:
     faults: list[str | None] = []
     for graph in path:
         origin, goal = graph.source_node.tolist(), graph.target_node.tolist()
-        places = [place_t[t] if t >= 0 else place_s[s] for s, t in zip(origin, goal, strict=True)]
+        places = [place[t] if t >= 0 else s for s, t in zip(origin, goal, strict=True)]
         worn = [-1 if t is None else table.setdefault(t, len(table)) for t in tags(graph, names)]
         fates = [_fate(s, t, doomed) for s, t in zip(origin, goal, strict=True)]
         number = [t if t >= 0 else s for s, t in zip(origin, goal, strict=True)]
@@ -49,15 +50,15 @@ def frames(path: EditPath, names: Names) -> dict[str, Any]:
         "steps": len(path),
         "at": (at * GRID).round().astype(int).tolist(),
         "ends": [
-            _end(graph, names, at[[place[u] for u in range(graph.num_nodes)]])
-            for graph, place in zip((path.source, path.target), (place_s, place_t), strict=True)
+            _end(path.source, names, at[: path.source.num_nodes]),
+            _end(path.target, names, at[place_t]),
         ],
         "molecule": molecule_of(path.source, names.chemistry) is not None,
         "directed": any(line[2] != line[3] for line in lines if line[0] != line[1]),
         "nodes": _runs(nodes),
         "edges": lines,
         "tags": [[t.text, t.fill, t.name] for t in table],
-        "operations": [_operation(op, place_s, place_t) for op in path.operations],
+        "operations": [_operation(op, place) for op in path.operations],
         "spent": [_short(path.fraction(k)) for k in range(len(path) + 1)],
         "distance": _short(path.distance),
         "label": _label(path, names),
@@ -78,10 +79,10 @@ def _fate(source: int, target: int, doomed: set[int | None]) -> int:
     return 1 if source >= 0 else 3
 
 
-def _operation(op: Operation, place_s: dict[int, int], place_t: dict[int, int]) -> list:
+def _operation(op: Operation, place: list[int]) -> list:
     """Return ``[kind, source node, target node, cost, place]``."""
-    place = place_s[op.source] if op.source is not None else place_t[op.target or 0]
-    return [KINDS.index(op.kind), op.source, op.target, _short(op.cost), place]
+    where = op.source if op.target is None else place[op.target]
+    return [KINDS.index(op.kind), op.source, op.target, _short(op.cost), where]
 
 
 def _lines(graph: Data, places: list[int], names: Names) -> Iterable[tuple]:

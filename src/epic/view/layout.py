@@ -15,40 +15,36 @@ if TYPE_CHECKING:
 CLOSE = 0.7  # nodes nearer than this share of an edge's length are pushed apart
 
 
-def union_layout(path: EditPath, rounds: int = 120) -> tuple[dict[int, int], dict[int, int], np.ndarray]:
+def union_layout(path: EditPath, rounds: int = 120) -> tuple[np.ndarray, np.ndarray]:
     """Lay out source and target over each other.
 
-    A substituted pair shares one place. Two places lie as far apart as their nodes do in the graphs (on average, if
-    they are in both), so that neither end of the path looks much worse than it would alone.
+    Source nodes have the first places, in their order, and a substituted pair shares one place. Two places lie as far
+    apart as their nodes do in the graphs (on average, if they are in both), so that neither end of the path looks much
+    worse than it would alone.
 
     Args:
         path: The path.
         rounds: Rounds of stress majorisation.
 
     Returns:
-        The place of each source node, the place of each target node, and the coordinates of the places in [0, 1].
+        The place of each target node, and the coordinates of all places in [0, 1].
     """
     source, target = path.source, path.target
-    place_s = {u: u for u in range(source.num_nodes)}
-    place_t: dict[int, int] = {}
-    free = source.num_nodes
-    partner = {op.target: op.source for op in path.operations if op.kind == "substitute"}
-    for v in range(target.num_nodes):
-        match = partner.get(v)
-        if match is None:
-            place_t[v], free = free, free + 1
-        else:
-            place_t[v] = match
-    total, seen, near = np.zeros((free, free)), np.zeros((free, free)), np.zeros((free, free))
-    for graph, place in ((source, place_s), (target, place_t)):
-        at = np.array([place[u] for u in range(graph.num_nodes)], dtype=np.int64)
+    place_s, place_t = np.arange(source.num_nodes), np.full(target.num_nodes, -1)
+    for op in path.operations:
+        if op.kind == "substitute":
+            place_t[op.target] = op.source
+    new = place_t < 0
+    place_t[new] = len(place_s) + np.arange(new.sum())
+    total, seen, near = np.zeros((3, len(place_s) + new.sum(), len(place_s) + new.sum()))
+    for graph, at in ((source, place_s), (target, place_t)):
         step = steps_between(graph)
         total[np.ix_(at, at)] += step
         seen[np.ix_(at, at)] += 1
         near[np.ix_(at, at)] = np.maximum(near[np.ix_(at, at)], step == 1)
     # A deleted and an inserted node never meet: as far apart as the union of both graphs says.
     apart = np.where(seen > 0, total / np.maximum(seen, 1), hops(near))
-    return place_s, place_t, unit_square(stress(apart, rounds))
+    return place_t, unit_square(stress(apart, rounds))
 
 
 def graph_layout(graph: Data, rounds: int = 200) -> np.ndarray:
