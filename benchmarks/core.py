@@ -107,11 +107,13 @@ def soft(
 
     def batched() -> None:
         for block in blocks:
-            sinkhorn(*leaves(block), blur, k, block.rows, block.columns).distance.sum().backward()
+            sinkhorn(
+                *leaves(block), delta=blur, iterations=k, rows=block.rows, columns=block.columns
+            ).distance.sum().backward()
 
     def one_by_one() -> None:
         for single in singles:
-            sinkhorn(*leaves(single), blur, k).distance.sum().backward()
+            sinkhorn(*leaves(single), delta=blur, iterations=k).distance.sum().backward()
 
     def log_domain() -> None:
         for block in blocks:

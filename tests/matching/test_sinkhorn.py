@@ -27,7 +27,7 @@ def log_domain(S, d, i, delta, iterations):
 def test_float32_equals_the_plain_iteration_in_logarithms(shape, delta, iterations):
     S, d, i = costs(*shape, seed=1, dear=0.8)
     expected = log_domain(S, d, i, delta, iterations)
-    found = sinkhorn(S.float(), d.float(), i.float(), delta, iterations)
+    found = sinkhorn(S.float(), d.float(), i.float(), delta=delta, iterations=iterations)
     # float32 costs move the exponent by about 1e-7 / delta.
     tolerance = 2e-5 + 1e-6 / delta
     for a, b in zip((found.plan, found.deleted, found.inserted), expected, strict=True):
@@ -50,7 +50,7 @@ def test_full_matrix_with_unconstrained_dummies_is_the_same(scale):
         u[:n] = 1 / (K @ v)[:n]
         v[:m] = 1 / (K.T @ u)[:m]
     X = u[:, None] * K * v
-    found = sinkhorn(S, d, i, delta, 10)
+    found = sinkhorn(S, d, i, delta=delta, iterations=10)
     assert torch.allclose(found.plan, X[:n, :m])
     assert torch.allclose(found.deleted, X[:n, m:].diag())
     assert torch.allclose(found.inserted, X[n:, :m].diag())
@@ -58,7 +58,7 @@ def test_full_matrix_with_unconstrained_dummies_is_the_same(scale):
 
 def test_columns_sum_to_one_always_and_rows_in_the_end():
     S, d, i = costs(12, 9, seed=3)
-    early, late = sinkhorn(S, d, i, 0.05, 1), sinkhorn(S, d, i, 0.05, 3000)
+    early, late = sinkhorn(S, d, i, delta=0.05, iterations=1), sinkhorn(S, d, i, delta=0.05, iterations=3000)
     for found in (early, late):
         assert torch.allclose(found.plan.sum(0) + found.inserted, torch.ones(9, dtype=torch.double))
     assert torch.allclose(late.plan.sum(1) + late.deleted, torch.ones(12, dtype=torch.double), atol=1e-6)
@@ -70,7 +70,7 @@ def test_tends_to_the_exact_distance():
     S, d, i = costs(8, 11, seed=4)
     exact = float(assign(S, d, i).distance)
     gaps = [
-        float(sinkhorn(S, d, i, delta, k).distance) - exact
+        float(sinkhorn(S, d, i, delta=delta, iterations=k).distance) - exact
         for delta, k in ((0.3, 50), (0.1, 300), (0.01, 5000), (0.001, 50_000))
     ]
     assert all(g > -1e-6 for g in gaps)
@@ -84,7 +84,7 @@ def test_gradients(shape, iterations):
     inputs = [c.clone().requires_grad_() for c in costs(*shape, seed=5)]
 
     def everything(S, d, i):
-        found = sinkhorn(S, d, i, 0.2, iterations)
+        found = sinkhorn(S, d, i, delta=0.2, iterations=iterations)
         return found.plan, found.deleted, found.inserted, found.distance
 
     assert torch.autograd.gradcheck(everything, inputs)
@@ -99,11 +99,11 @@ def test_a_padded_batch_equals_single_pairs_gradients_too():
     delta = torch.linspace(0.05, 0.5, 6, dtype=torch.double)
     S, d, i = (c.clone().requires_grad_() for c in (S, d, i))
     rows, columns = torch.tensor(sizes).T
-    batch = sinkhorn(S, d, i, delta, 10, rows, columns)
+    batch = sinkhorn(S, d, i, delta=delta, iterations=10, rows=rows, columns=columns)
     batch.distance.sum().backward()
     for p, (n, m) in enumerate(sizes):
         one = [c.clone().requires_grad_() for c in costs(n, m, seed=p)]
-        found = sinkhorn(*one, float(delta[p]), 10)
+        found = sinkhorn(*one, delta=float(delta[p]), iterations=10)
         found.distance.backward()
         assert float(batch.distance[p].detach()) == pytest.approx(float(found.distance.detach()), abs=1e-12)
         assert torch.allclose(batch.plan[p, :n, :m], found.plan)
@@ -116,7 +116,7 @@ def test_a_padded_batch_equals_single_pairs_gradients_too():
 @pytest.mark.parametrize("delta", [1e-3, 10.0])
 def test_very_uneven_sizes_stay_finite_in_float32(delta):
     S, d, i = (c.requires_grad_() for c in costs(4, 620, seed=6, dtype=torch.float32))
-    found = sinkhorn(S, d, i, delta, 10)
+    found = sinkhorn(S, d, i, delta=delta, iterations=10)
     found.distance.backward()
     for value in (found.plan, found.distance, S.grad, d.grad, i.grad):
         assert torch.isfinite(value).all()
@@ -125,12 +125,12 @@ def test_very_uneven_sizes_stay_finite_in_float32(delta):
 
 
 def test_equal_nodes_do_not_break_it():
-    found = sinkhorn(torch.zeros(5, 5), torch.ones(5), torch.ones(5), 1e-3, 10)
+    found = sinkhorn(torch.zeros(5, 5), torch.ones(5), torch.ones(5), delta=1e-3, iterations=10)
     assert float(found.distance) == pytest.approx(0.0, abs=1e-4)
 
 
 def test_bad_settings_are_refused():
     with pytest.raises(InputError, match="delta must be positive, got 0"):
-        sinkhorn(*costs(2, 2), 0.0)
+        sinkhorn(*costs(2, 2), delta=0.0)
     with pytest.raises(InputError, match="iterations must be at least 1"):
-        sinkhorn(*costs(2, 2), 0.1, 0)
+        sinkhorn(*costs(2, 2), delta=0.1, iterations=0)

@@ -1,8 +1,10 @@
-"""The assignments of many pairs in one compiled loop, where numba is installed (extra ``fast``).
+"""Exact assignments of many pairs in one compiled loop.
 
-Shortest augmenting paths in the order of Crouse (2016), which scipy follows too: the same answer to the last tie, so
-that results do not depend on whether numba is there. It is faster because one call solves many pairs, and because all
-columns are looked at in every step, the scanned ones behind infinity, which the processor does several at a time.
+Shortest augmenting paths in the order of Crouse (2016), which scipy follows too: the same answer, ties included. It is
+faster because one call solves many pairs, and because every step looks at all columns (scanned ones are hidden by an
+infinite distance), which the processor does several at a time.
+
+There are two entry points: :func:`solve` for given reduced costs, :func:`solve_euclidean` for embeddings.
 """
 
 from __future__ import annotations
@@ -13,16 +15,16 @@ from epic._kernels.backend import FIELD, INTEGERS, LOWEST, VALUES, jit
 
 ROOM = "float64[::1], float64[:, ::1], int64[:, ::1]"
 STEP = 16
-"""Rows of costs are filled up to multiples of this: the compiler does so many columns in a turn, the rest singly."""
+"""Rows of costs are padded to multiples of this: the compiler handles so many columns at a time, the rest singly."""
 
 
 @jit("Tuple((float64, int64, boolean))(float64[::1], int64[::1])", fastmath={"nnan", "nsz"})
 def nearest(distance: np.ndarray, rank: np.ndarray) -> tuple[float, int, bool]:
-    """The least distance, the place in the order of a column that has it, and whether that column is free.
+    """Return the least distance, the place in the order of a column that has it, and whether that column is free.
 
-    Of equally near columns scipy takes the last free one, else the first taken one. ``rank`` is larger for what is
-    taken sooner, so that the choice is a maximum: the width plus the place of a free column, the width less one and
-    the place of a taken one.
+    Of equally near columns scipy takes the last free one, else the first matched one. ``rank`` is larger for columns
+    that are preferred, so that the choice is a maximum: the width plus the place for a free column, the width minus one
+    minus the place for a matched one.
     """
     low, best, width = np.inf, -1, distance.size
     # Loops that do one thing each: the compiler then does several columns at a time.
@@ -36,8 +38,9 @@ def nearest(distance: np.ndarray, rank: np.ndarray) -> tuple[float, int, bool]:
 
 @jit(f"Tuple(({ROOM}))({INTEGERS}, {INTEGERS})")
 def room(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Memory to solve pairs of these sizes in, one after the other: for costs, for numbers and for places. To ask for
-    it at every pair takes time, and it would not be in the cache.
+    """Allocate memory for the largest of these pairs: for costs, for numbers and for indices.
+
+    To allocate it for every pair takes time, and it would not be in the cache.
     """
     area, width = 0, 0
     for p in range(rows.size):
@@ -48,11 +51,11 @@ def room(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray,
 
 @jit("int64[::1](float64[:, ::1], int64, float64[:, ::1], int64[:, ::1])", fastmath={"nnan", "nsz"})
 def assign_rows(cost: np.ndarray, m: int, real: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """The cheapest column of its own for every row, where there are no more rows than the ``m`` columns; further
-    columns hold infinity. ``real`` and ``whole`` are room to work in.
+    """Match every row to a column of its own at the least total cost.
 
-    The order in which equally near columns are considered begins reversed, and the last column moves to where one was
-    taken out; see :func:`nearest` for their ranks.
+    There are no more rows than the ``m`` columns; further columns hold infinity. ``real`` and ``whole`` are working
+    memory. The order in which equally near columns are considered starts reversed, and the last column moves to the
+    place of one that is removed; see :func:`nearest` for their ranks.
     """
     n, width = cost.shape
     row_price, column_price, distance, final = real[0, :width], real[1, :width], real[2, :width], real[3, :width]
@@ -125,10 +128,13 @@ def solve_block(
     real: np.ndarray,
     whole: np.ndarray,
 ) -> bool:
-    """Fill ``partner`` with the column of every row, -1 where none, of the block with its corner at ``(top, left)`` and
-    ``m`` columns, in the :func:`room` given last. Entries above 0 count as 0 and are not taken.
+    """Fill ``partner`` with the column of every row of one block, -1 where none.
 
-    Gives False where there is NaN or something below ``LOWEST``, on which the search would never end.
+    The block has its corner at ``(top, left)`` and ``m`` columns; the last three arguments come from :func:`room`.
+    Entries above 0 count as 0 and are not matched.
+
+    Returns:
+        False where an entry is NaN or below ``LOWEST``, on which the search would never end.
     """
     n = partner.size
     wide = n <= m
@@ -165,7 +171,10 @@ def solve(
 ) -> int:
     """Fill ``partner`` with the column of every row of every block of ``field``, block after block.
 
-    Block p has its corner at ``(top[p], left[p])``. Gives -1, or the number of the first block that cannot be solved.
+    Block p has its corner at ``(top[p], left[p])``.
+
+    Returns:
+        -1, or the number of the first block that cannot be solved.
     """
     first, (costs, real, whole) = 0, room(rows, columns)
     for p in range(top.size):
@@ -182,8 +191,8 @@ def solve(
 def solve_euclidean(
     left: np.ndarray,
     right: np.ndarray,
-    lost: np.ndarray,
-    won: np.ndarray,
+    deletion: np.ndarray,
+    insertion: np.ndarray,
     u: np.ndarray,
     n: np.ndarray,
     v: np.ndarray,
@@ -191,20 +200,22 @@ def solve_euclidean(
     small: np.ndarray,
     partner: np.ndarray,
 ) -> int:
-    """What :class:`EuclideanReducedCosts` matches, for the pairs that are ``small``: the product
-    of rows on the left and on the right is a squared distance; from its root goes what deleting the row's node and
-    inserting the column's costs. Every step is rounded to the precision of the rows, as numpy would. Gives
-    what ``solve`` gives.
+    """Fill ``partner`` for the pairs that are ``small``, from embeddings.
 
-    One pair after the other, so that its matrix need not leave the cache.
+    The product of rows of ``left`` and rows of ``right`` is a squared distance (see ``EuclideanReducedCosts``); its
+    root minus the deletion and insertion prices is the reduced cost. Every step is rounded to the precision of the
+    rows, as numpy does it. One pair is solved after the other, so that its matrix stays in the cache.
+
+    Returns:
+        -1, or the number of the first pair that cannot be solved.
     """
     if not (u.size == n.size == v.size == m.size == small.size and left.shape[1] == right.shape[1]):
         raise IndexError("rows and pairs do not belong together")
     zero, largest, total = left.dtype.type(0), 0, 0  # a plain 0.0 would have all done in float64
     for p in range(u.size):
-        if not (n[p] >= 0 and 0 <= u[p] <= min(left.shape[0], lost.size) - n[p]):
+        if not (n[p] >= 0 and 0 <= u[p] <= min(left.shape[0], deletion.size) - n[p]):
             raise IndexError("there is no such row")
-        if not (m[p] >= 0 and 0 <= v[p] <= min(right.shape[0], won.size) - m[p]):
+        if not (m[p] >= 0 and 0 <= v[p] <= min(right.shape[0], insertion.size) - m[p]):
             raise IndexError("there is no such column")
         largest, total = max(largest, n[p] * m[p] if small[p] else 0), total + n[p]
     if partner.size != total:
@@ -215,9 +226,9 @@ def solve_euclidean(
         if small[p]:
             block = product[: rows * columns].reshape(rows, columns)
             np.dot(left[u[p] : u[p] + rows], right[v[p] : v[p] + columns].T, block)
-            here = won[v[p] : v[p] + columns]
+            here = insertion[v[p] : v[p] + columns]
             for i in range(rows):
-                line, price = block[i], lost[u[p] + i]
+                line, price = block[i], deletion[u[p] + i]
                 for j in range(columns):
                     line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
             if not solve_block(block, 0, 0, columns, partner[top : top + rows], costs, real, whole):

@@ -187,20 +187,30 @@ def soft_distances(
     """
     found, order = [], []
     for block in padded_blocks(cost, a, b, i, j):
-        with torch.no_grad():
-            device = block.substitution.device
-            row = torch.arange(block.substitution.shape[1], device=device) < block.rows[:, None]
-            column = torch.arange(block.substitution.shape[2], device=device) < block.columns[:, None]
-            area = (block.rows * block.columns).clamp_min(1).to(block.substitution)
-            mean = (block.substitution * (row[:, :, None] & column[:, None, :])).sum((1, 2)) / area
-            blur = delta * torch.where(mean > 0, mean, 1.0)
         solved = sinkhorn(
-            block.substitution, block.deletion, block.insertion, blur, iterations, block.rows, block.columns
+            block.substitution,
+            block.deletion,
+            block.insertion,
+            delta=delta * mean_substitution(block),
+            iterations=iterations,
+            rows=block.rows,
+            columns=block.columns,
         )
         found.append(solved.distance)
         order.append(block.pair)
     at = torch.cat(order).to(a.ptr.device)
     return torch.cat(found).new_zeros(i.numel()).index_copy(0, at, torch.cat(found))
+
+
+@torch.no_grad()
+def mean_substitution(block: PairCosts) -> Tensor:
+    """Return each pair's mean substitution cost, 1 where it is 0: the unit of the blur of Sinkhorn."""
+    device = block.substitution.device
+    row = torch.arange(block.substitution.shape[1], device=device) < block.rows[:, None]
+    column = torch.arange(block.substitution.shape[2], device=device) < block.columns[:, None]
+    area = (block.rows * block.columns).clamp_min(1).to(block.substitution)
+    mean = (block.substitution * (row[:, :, None] & column[:, None, :])).sum((1, 2)) / area
+    return torch.where(mean > 0, mean, 1.0)
 
 
 def padded_blocks(

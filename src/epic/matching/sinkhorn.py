@@ -22,7 +22,7 @@ from torch.autograd.function import once_differentiable
 
 from epic.errors import InputError
 
-# u and v can grow by a factor n at each iteration; after this many they are folded into the exponent anew.
+# u and v can grow by a factor n at each iteration; after this many they are folded into the exponent again.
 BLOCK = 10
 
 
@@ -42,21 +42,33 @@ def sinkhorn(
     substitution: Tensor,
     deletion: Tensor,
     insertion: Tensor,
+    *,
     delta: float | Tensor,
     iterations: int = 10,
     rows: Tensor | None = None,
     columns: Tensor | None = None,
 ) -> SoftAssignment:
-    """Soft assignment of P padded pairs, or of one pair given without the leading dimension.
+    """Solve the soft assignment of P padded pairs, or of one pair given without the leading dimension.
 
-    ``delta`` is the blur in the unit of the costs, one number or one for each pair. Columns (target nodes) are fully
-    assigned after every iteration; rows become so as ``iterations`` grows. Gradients flow to the three costs through
-    all iterations.
+    Columns (target nodes) are fully assigned after every iteration; rows become so as ``iterations`` grows. Gradients
+    flow to the three costs through all iterations.
+
+    Args:
+        substitution: prices ``[P, n, m]``.
+        deletion: prices ``[P, n]``.
+        insertion: prices ``[P, m]``.
+        delta: blur in the unit of the costs, one number or one for each pair.
+        iterations: number of iterations.
+        rows: source nodes of each pair (default: n).
+        columns: target nodes of each pair (default: m).
+
+    Returns:
+        The plan and its cost.
     """
     if iterations < 1:
         raise InputError(f"iterations must be at least 1, got {iterations}")
     if substitution.dim() == 2:
-        one = sinkhorn(substitution[None], deletion[None], insertion[None], delta, iterations)
+        one = sinkhorn(substitution[None], deletion[None], insertion[None], delta=delta, iterations=iterations)
         return SoftAssignment(one.plan[0], one.deleted[0], one.inserted[0], one.distance[0])
     pairs, n, m = substitution.shape
     blur = torch.as_tensor(delta, dtype=substitution.dtype, device=substitution.device).detach().expand(pairs)

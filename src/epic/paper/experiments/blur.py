@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from epic.costs.base import Cost
-from epic.distance.pairs import embed_all, padded_blocks
+from epic.distance.pairs import embed_all, mean_substitution, padded_blocks
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
 from epic.matching.exact import assign_batch
@@ -36,18 +36,15 @@ def frobenius(
     total = dict.fromkeys(iterations, 0.0)
     for block in padded_blocks(cost, nodes, nodes, i, j):
         plan, deleted, inserted = _exact(block)
-        area = (block.rows * block.columns).clamp_min(1)
-        inside = (deleted >= 0)[:, :, None] & (inserted >= 0)[:, None, :]
-        mean = (block.substitution * inside).sum((1, 2)) / area
         for k in iterations:
             soft = sinkhorn(
                 block.substitution,
                 block.deletion,
                 block.insertion,
-                0.1 * torch.where(mean > 0, mean, 1.0),
-                k,
-                block.rows,
-                block.columns,
+                delta=0.1 * mean_substitution(block),
+                iterations=k,
+                rows=block.rows,
+                columns=block.columns,
             )
             square = ((soft.plan - plan) ** 2).sum((1, 2))
             square += ((soft.deleted - deleted).square() * (deleted >= 0)).sum(1)
