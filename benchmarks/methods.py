@@ -10,7 +10,6 @@ plain one. What `fit` takes is reported beside.
 from __future__ import annotations
 
 import argparse
-import inspect
 import time
 import warnings
 from functools import partial
@@ -18,10 +17,10 @@ from pathlib import Path
 
 import torch
 
-from epic.augment import METHODS, method_class
-from epic.augment.base import Augmentation
+from epic.augment import METHODS, TrainingMethod, find_method, training_steps
 from epic.data import load
 from epic.data.splits import split_of
+from epic.random import derived
 from epic.train import backbone_for
 from epic.train.loop import with_features
 from timing import RESULTS, keep_memory, race, record
@@ -30,24 +29,21 @@ BATCH = 128
 
 
 def fitted(name: str, graphs, degrees: bool):
-    kind = method_class(name)
-    takes = inspect.signature(kind).parameters
-    settings = {"seed": 0}
-    if "ratio" in takes:
-        settings["ratio"] = 1.0
-    if "degree_features" in takes:
-        settings["degree_features"] = True if degrees else None
-    method = kind(**settings)
-    options = {"progress": False, "epochs": 5} if kind.learns or "cost" in takes else {}
+    preset = find_method(name)
+    wanted = {"ratio": 1.0, "degree_features": True if degrees else None}
+    method = preset.create(**{k: v for k, v in wanted.items() if k in preset.params})
+    options = {"progress": False, "epochs": 5} if preset.cls.learns or "cost" in preset.params else {}
     begin = time.perf_counter()
     method.fit(graphs, **options)
     return method, time.perf_counter() - begin
 
 
 def step(method, model, optimizer, batch):
+    steps = training_steps(method)
+
     def work() -> None:
         optimizer.zero_grad()
-        method.loss(model, method(batch, seed=0)).backward()
+        steps.loss(model, method.augment_batch(batch, derived(0))).backward()
         optimizer.step()
 
     return work
@@ -71,11 +67,11 @@ def main() -> None:
         making, training, prepared = {}, {}, {}
         for method_name in dict.fromkeys(["vanilla", *options.methods.split(",")]):
             method, prepared[method_name] = fitted(method_name, graphs, dataset.graphs.x is None)
-            model = method.wrap_model(backbone_for(graphs, dataset.outputs))
+            model = training_steps(method).wrap_model(backbone_for(graphs, dataset.outputs))
             optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-            in_loss = type(method).loss is not Augmentation.loss
+            in_loss = isinstance(method, TrainingMethod)
             if not in_loss:
-                making[method_name] = (partial(method, batch, seed=0), BATCH)
+                making[method_name] = (partial(method.augment_batch, batch, derived(0)), BATCH)
             if in_loss or method_name == "vanilla":
                 training[method_name] = (step(method, model, optimizer, batch), BATCH)
         made, trained = race(making, options.rounds), race(training, options.rounds)

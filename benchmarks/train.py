@@ -19,7 +19,7 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GINConv, global_add_pool
 
 from epic import EPIC, LearnedCost
-from epic.augment import Vanilla
+from epic.augment import Vanilla, training_steps
 from epic.data import load
 from epic.data.splits import split_of
 from epic.train import Training, backbone_for
@@ -69,7 +69,7 @@ def main() -> None:
         method.set_label_type("classes", 2)
         steps = Steps(graphs, method, recipe)
         batches: Iterator = _batches(steps, 0, workers)
-        return lambda: _epoch(model, optimizer, batches, steps.per_epoch, method, "cpu")
+        return lambda: _epoch(model, optimizer, batches, steps.per_epoch, training_steps(method), "cpu")
 
     def minimal():
         model = Plain(graphs.x.shape[1])

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from epic.augment import method_class
+from epic.augment import find_method
 from epic.compare.statistics import holm, paired, verdict
 from epic.data import Dataset, corrupt, lollipop, stratified_split
 from epic.graphs.convert import pack
@@ -46,7 +46,7 @@ def main() -> None:
         for seed in range(args.seeds):
             for name in methods:
                 settings = {} if name == "vanilla" else {"degree_features": True}
-                method = method_class(name)(seed=seed, **settings)
+                method = find_method(name).create(seed=seed, **settings)
                 method.fit(training, **({"epochs": 10, "progress": False} if name == "epic" else {}))
                 model = backbone_for(training, dataset.outputs, seed=seed, hidden_channels=32, num_layers=3)
                 how = Training(epochs=args.epochs, batch_size=32, lr=5e-3, seed=seed)

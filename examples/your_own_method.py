@@ -1,6 +1,6 @@
-"""A method of your own: subclass ``Augmentation``, check it, and train with it beside the others.
+"""Write a new method: subclass ``Augmentation``, check it, and train with it.
 
-You learn: the one function to write, what comes for free (labels, seeds, workers, offline generation), and how the
+You learn: the one function to write, what comes for free (parameters, seeds, workers, offline generation), and how the
 checks that every method of this library passes are run on yours. Run it: python examples/your_own_method.py
 """
 
@@ -11,21 +11,19 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Batch
+from torch_geometric.transforms import OneHotDegree
 
-from epic.augment import Augmentation, MethodInfo
-from epic.augment.base import need_float, need_share
+from epic import PackedGraphs, pack
+from epic.augment import Augmentation, MethodInfo, checks, param
 from epic.data import Dataset, lollipop, stratified_split
-from epic.graphs.convert import pack
-from epic.graphs.packed import PackedGraphs
+from epic.testing import AugmentationTester, run_checks
 from epic.train import Training, backbone_for, train
-from epic.train.loop import with_features
 
 
 class MaskNodes(Augmentation):
     """Hide the features of each node with probability ``p``: its row of ``x`` becomes zero."""
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="none: an example",
         changes="features: some rows zero",
         needs="float features",
@@ -33,16 +31,14 @@ class MaskNodes(Augmentation):
         edge_attr="kept",
         cost="one random number a node",
     )
-    grid = {"p": (0.2, 0.1, 0.4)}  # values to choose from on validation; the first is the default
     follows_degrees = False  # where x holds degrees, the hidden ones must stay hidden
 
-    def __init__(self, p: float = 0.2, ratio: float = 0.5, replace: bool = False, seed: int | None = None) -> None:
-        super().__init__(ratio, replace, seed)
-        self.p = need_share(p, "p")
+    # An argument of the constructor, with the values that tuning tries; ratio, replace and seed are inherited.
+    p: float = param(default=0.2, grid=(0.1, 0.4), check=checks.share, kw_only=False, help="chance of a node to hide")
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
-        """One changed graph for each picked one. All graphs lie in a few long tensors, so no loop is needed."""
-        need_float(graphs, "MaskNodes", "sets features to zero")
+        """Make one changed graph for each picked one. All graphs lie in a few long tensors: no loop is needed."""
+        checks.need_float(graphs, "MaskNodes", "sets features to zero")
         chosen = graphs.select(picked)
         if chosen.x is None:
             return chosen
@@ -50,20 +46,14 @@ class MaskNodes(Augmentation):
         return replace(chosen, node={**chosen.node, "x": chosen.x * shown[:, None]})
 
 
-def check(method: Augmentation, batch: Batch) -> dict[str, bool]:
-    """A few of the checks. `class TestMine(AugmentationTester)` of tests/augment/tester.py runs them all."""
-    before = batch.clone()
-    one, two = method(batch, seed=3), method(batch, seed=3)
-    new = one.augmented
-    return {
-        "originals are not changed": torch.equal(batch.x, before.x),
-        "labels are shares that sum to 1": torch.allclose(one.y.sum(1), torch.ones(one.num_graphs)),
-        "the same seed gives the same graphs": torch.equal(one.x, two.x),
-        "another seed gives others": not torch.equal(one.x, method(batch, seed=4).x),
-        "half as many graphs are added": int(new.sum()) == round(method.ratio * batch.num_graphs),
-        "nodes are hidden in new graphs only": bool((one.x.abs().sum(1) == 0)[new[one.batch]].any())
-        and not bool((one.x.abs().sum(1) == 0)[~new[one.batch]].any()),
-    }
+class TestMaskNodes(AugmentationTester):
+    """Say how the method is made and what it cannot take; pytest finds the checks, and so does ``run_checks``."""
+
+    refuses = ("integer categories",)
+    keeps_features = False  # hidden rows are zero
+
+    def method(self) -> Augmentation:
+        return MaskNodes(0.5)
 
 
 def main() -> None:
@@ -73,16 +63,20 @@ def main() -> None:
     args = options.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
 
-    graphs = pack(lollipop(120, seed=0))
-    split = stratified_split(graphs.y, seed=0)
-    dataset = Dataset("lollipop", with_features(graphs, split.train), "classes")  # one-hot degrees
-    training = dataset.graphs.select(split.train)
-    method = MaskNodes(p=0.3, seed=0).fit(training)
-    print(method)
+    found = run_checks(TestMaskNodes())
+    passed = sum(result == "passed" for result in found.values())
+    print(f"{passed} of {len(found)} checks passed")
+    for check, result in found.items():
+        if result != "passed":
+            print(f"  {check}: {result}")
 
-    checks = check(method, training.to_batch())
-    for what, passed in checks.items():
-        print(f"  {'yes' if passed else 'NO '}  {what}")
+    graphs = lollipop(120, seed=0)
+    most = max(int(torch.bincount(g.edge_index[0]).max()) for g in graphs)
+    dataset = Dataset("lollipop", pack([OneHotDegree(most)(g) for g in graphs]), "classes")
+    split = stratified_split(dataset.y, seed=0)
+    training = dataset.graphs.select(split.train)
+    method = MaskNodes(p=0.3).fit(training)
+    print(method)
 
     # What Augmentation gives for free: graphs ahead of training, loaders with workers, and the one training loop.
     ahead = list(method.generate(training, count=100, seed=0))
@@ -92,7 +86,7 @@ def main() -> None:
     result = train(dataset, split, method, model, Training(args.epochs, batch_size=32, lr=5e-3), progress=False)
     print(f"trained for {result.epochs} epochs: test accuracy {result.test:.1%} on {len(split.test)} graphs")
 
-    record = {"checks": checks, "hidden": hidden, "test": result.test, "settings": method.settings()}
+    record = {"checks": found, "hidden": hidden, "test": result.test, "parameters": method.get_params()}
     (args.out / "result.json").write_text(json.dumps(record, indent=1) + "\n")
     print(f"wrote {args.out / 'result.json'}")
 

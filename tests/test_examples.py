@@ -21,8 +21,7 @@ from scipy import stats
 from epic import EPIC
 from epic.data import Shards, lollipop
 from epic.paths import EditPath
-from tests.augment.conftest import pytest_generate_tests  # noqa: F401  the shared tester below needs it
-from tests.augment.tester import AugmentationTester
+from epic.testing import AugmentationTester
 from tests.view.test_page import data_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -67,7 +66,7 @@ def test_drop_in(tmp_path):
     assert int(re.search(r"(\d+) of 100 test graphs", said)[1]) > 60  # chance is 25
     assert "of 48 graphs in a batch, 16 are new" in said
     saved = EPIC.load(tmp_path / "epic.safetensors")
-    assert (saved.num_classes, saved.ratio, saved.degree_features) == (4, 0.5, True)
+    assert (saved.num_classes_, saved.ratio, saved.degree_features) == (4, 0.5, True)
     near, far = (saved.cost.distance(*pair) for pair in _pairs())
     assert near < far
 
@@ -148,10 +147,11 @@ def test_compare_methods(tmp_path):
 def test_your_own_method(tmp_path):
     run("your_own_method", tmp_path, "--epochs", "8")
     record = json.loads((tmp_path / "result.json").read_text())
-    assert len(record["checks"]) == 6
-    assert all(record["checks"].values())
+    results = list(record["checks"].values())
+    assert results.count("passed") > 50
+    assert [r for r in results if r != "passed"] == ["skipped: it leaves degree features as they are"]
     assert abs(record["hidden"] - 0.3) < 0.05  # 1100 nodes: standard deviation 0.014
-    assert record["settings"]["p"] == 0.3
+    assert record["parameters"]["p"] == 0.3
     assert record["test"] > 0.4  # chance is 0.25
 
 
@@ -174,7 +174,7 @@ class TestMaskNodes(AugmentationTester):
     """The method of the example passes what every method must."""
 
     refuses = ("integer categories",)
-    mixes_features = True  # masked rows are zero
+    keeps_features = False  # masked rows are zero
 
     def method(self):
         if "your_own_method" not in sys.modules:  # by name, so that it can be sent to another process

@@ -1,13 +1,14 @@
 import pytest
 import torch
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch, Data, InMemoryDataset
+from torch_geometric.loader import DataLoader
 
 from epic import InputError
-from epic.augment import GREA, DropEdge, EPICUnit, GMixup, SMixup, SubMix
+from epic.augment import GREA, METHODS, DropEdge, GMixup, SMixup, SubMix, training_steps
 from epic.graphs.convert import pack
 from epic.labels import loss
+from epic.testing import random_graphs as graphs
 from epic.train import backbone_for
-from tests.augment.tester import graphs
 
 
 def test_batches_that_differ_in_features_alone_are_changed_differently_whatever_the_workers():
@@ -16,15 +17,15 @@ def test_batches_that_differ_in_features_alone_are_changed_differently_whatever_
     rings = [Data(x=x, edge_index=torch.cat([ring, ring.flip(0)], 1), y=torch.tensor(0)) for x in features]
     found = []
     for workers in (0, 2):
-        method = DropEdge(p=0.3, ratio=1.0, seed=0, num_classes=2)
-        found.append([b.edge_index for b in method.loader(rings, 4, num_workers=workers)])
+        method = DropEdge(p=0.3)
+        found.append([b.edge_index for b in method.loader(rings, batch_size=4, num_workers=workers)])
     assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
     assert len({str(e.tolist()) for e in found[0]}) == 4
 
 
 @pytest.mark.parametrize("options", [{}, {"num_workers": 2}, {"shuffle": True}])
 def test_a_loader_leaves_the_global_random_state_alone(options):
-    loader = DropEdge(num_classes=3, seed=0).loader(graphs(), 4, **options)
+    loader = DropEdge(num_classes=3, seed=0).loader(graphs(), batch_size=4, **options)
     before = torch.get_rng_state()
     list(loader)
     assert torch.equal(torch.get_rng_state(), before)
@@ -36,7 +37,7 @@ def test_the_order_of_a_shuffled_loader_follows_the_seed_or_the_generator_given(
         graph.y = torch.tensor([float(number)])
 
     def orders(seed, **options):
-        loader = DropEdge(ratio=0, seed=seed, task="values").loader(data, 4, shuffle=True, **options)
+        loader = DropEdge(ratio=0, seed=seed, task="values").loader(data, batch_size=4, shuffle=True, **options)
         return [torch.cat([b.y for b in loader]).flatten().tolist() for _ in range(2)]
 
     first, second = orders(0)
@@ -48,21 +49,6 @@ def test_the_order_of_a_shuffled_loader_follows_the_seed_or_the_generator_given(
     assert given[0] == given[1] != [first, second]
 
 
-def test_what_the_caller_knows_outlives_fit():
-    """A split may lack a class, and two 0/1 tasks may look like one-hot classes."""
-    method = DropEdge()
-    method.set_label_type("classes", 4)
-    method.fit(graphs(num_classes=3))
-    assert (method.task, method.num_classes) == ("classes", 4)
-    tasks = graphs(num_classes=2)
-    for g in tasks:
-        g.y = torch.eye(2)[int(g.y)][None]
-    method = DropEdge()
-    method.set_label_type("binary", None)
-    assert method.fit(tasks).task == "binary"
-    assert DropEdge().fit(tasks).task == "classes"
-
-
 def test_mixed_labels_from_a_worker_are_still_known_for_what_they_are():
     found = graphs(24, num_classes=2)
     for g in found:
@@ -71,12 +57,12 @@ def test_mixed_labels_from_a_worker_are_still_known_for_what_they_are():
     values = []
     for workers in (0, 1):
         method = SubMix(seed=0)
-        (batch,) = method.loader(found, 24, num_workers=workers)
-        values.append(float(method.loss(model, batch).detach()))
+        (batch,) = method.loader(found, batch_size=24, num_workers=workers)
+        values.append(float(training_steps(method).loss(model, batch).detach()))
     assert values[0] == values[1]
     batch = SubMix(seed=0)(found)
     with pytest.raises(InputError, match="what the labels are is not known"):
-        SubMix(seed=0).loss(model, batch)
+        training_steps(SubMix(seed=0)).loss(model, batch)
 
 
 def test_equal_batches_of_one_epoch_and_of_another_differ_and_can_be_had_again():
@@ -118,18 +104,86 @@ def test_graphs_without_labels_are_no_class_of_g_mixup():
     assert not out.y[out.augmented].isnan().any()
 
 
-def test_controls_read_their_own_files(tmp_path):
-    method = EPICUnit(ratio=0.3, seed=1).fit(graphs())
-    method.save(tmp_path / "u.safetensors")
-    assert EPICUnit.load(tmp_path / "u.safetensors").settings() == method.settings()
-
-
 def test_grea_leaves_nothing_frozen():
     found = graphs(x="onehot")
     method = GREA(seed=0).fit(found)
     backbone = backbone_for(pack(found), 3, hidden_channels=8, num_layers=2)
     model = method.wrap_model(backbone)
-    method.begin_epoch(model, 0)
+    method.on_epoch_start(model, 0)
     assert not any(p.requires_grad for p in backbone.parameters())
-    method.end(model)
+    method.on_train_end(model)
     assert all(p.requires_grad for p in backbone.parameters())
+
+
+class Kept(InMemoryDataset):
+    """Graphs of a real PyG dataset, with an attribute of each graph."""
+
+    def __init__(self, found, transform):
+        super().__init__(transform=transform)
+        self.data, self.slices = self.collate(found)
+
+
+@pytest.mark.parametrize("name", [n for n, m in METHODS.items() if not m.cls.mixes])
+def test_as_the_transform_of_a_dataset(name):
+    """Labels, shapes and attributes of graphs stay; the stored graphs are not touched."""
+    found = graphs(x="onehot", edge_width=None)
+    for number, data in enumerate(found):
+        data.fold = torch.tensor([number])
+    method = METHODS[name].create(degree_features=False) if METHODS[name].cls.makes_graphs else METHODS[name].create()
+    dataset = Kept(found, method.fit(found))
+    assert torch.equal(dataset.y, torch.cat([g.y for g in found]))
+    changed = 0
+    for _ in range(2):
+        for got, data in zip(dataset, found, strict=True):
+            assert torch.equal(got.y, data.y)
+            assert torch.equal(got.fold, data.fold)
+            assert got.validate()
+            changed += got.num_nodes != data.num_nodes or not torch.equal(got.edge_index, data.edge_index)
+    assert (changed > 0) == method.makes_graphs
+    dataset.transform = None
+    assert all(torch.equal(a.edge_index, b.edge_index) for a, b in zip(dataset, found, strict=True))
+    (batch,) = DataLoader(Kept(found, method), batch_size=12)
+    assert batch.y.dtype == torch.long
+    assert batch.y.shape == (12,)
+
+
+def test_one_graph_is_changed_with_probability_ratio():
+    (data,) = graphs(1, nodes=12, density=0.8)
+    method = DropEdge(0.5, ratio=0.25)
+    changed = sum(method(data).num_edges != data.num_edges for _ in range(400))
+    assert 70 < changed < 130  # standard deviation 9
+
+
+def test_graphs_that_cannot_tell_leave_the_question_of_degrees_open():
+    """In a triangle all degrees are alike: the next graph decides."""
+    triangle = Data(edge_index=torch.tensor([[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]]), x=torch.full((3, 1), 2.0))
+    path = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), x=torch.tensor([[1.0], [2.0], [1.0]]))
+    method = DropEdge(1.0)
+    assert method(triangle).x[:, 0].tolist() == [2, 2, 2]
+    with pytest.warns(UserWarning, match="x holds node degrees"):
+        assert method(path).x[:, 0].tolist() == [0, 0, 0]
+    assert method(triangle).x[:, 0].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("y", [torch.tensor([2]), torch.tensor([[0.0, 1.0]]), torch.tensor([0.5]), None])
+def test_methods_that_keep_labels_leave_them_alone(y):
+    found = graphs()
+    for data in found:
+        data.y = y
+    out = DropEdge(0.5, replace=False)(Batch.from_data_list(found))
+    assert out.num_graphs == 24
+    assert out.y is None if y is None else torch.equal(out.y, y.repeat(24, *[1] * (y.dim() - 1)))
+    assert y is None or out.y.dtype == y.dtype
+
+
+def test_attributes_of_graphs_travel_through_lists_and_evaluation_too():
+    found = graphs()
+    for number, data in enumerate(found):
+        data.title, data.place = f"graph {number}", torch.tensor([[float(number), 1.0]])
+    for out in (DropEdge()(found), DropEdge().eval_batch(found), DropEdge().eval_batch(Batch.from_data_list(found))):
+        assert sorted(out.title) == sorted(g.title for g in found)
+        for data in out.to_data_list():
+            assert data.title == f"graph {int(data.place[0, 0])}"
+            assert int(data.y) == int(found[int(data.place[0, 0])].y)
+    assert "title" not in SubMix(num_classes=3)(found)
+    assert SubMix(num_classes=3).eval_batch(found).title == [g.title for g in found]

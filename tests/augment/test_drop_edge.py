@@ -3,7 +3,9 @@ from torch_geometric.data import Batch, Data
 
 from epic.augment import DropEdge
 from epic.graphs.convert import pack
-from tests.augment.tester import AugmentationTester, graphs, made
+from epic.testing import AugmentationTester
+from epic.testing import augmented_graphs as made
+from epic.testing import random_graphs as graphs
 
 
 class TestDropEdge(AugmentationTester):

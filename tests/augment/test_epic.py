@@ -9,7 +9,7 @@ from torch_geometric.transforms import OneHotDegree
 from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost
 from epic.data import lollipop
 from epic.graphs.convert import pack
-from tests.augment.tester import AugmentationTester
+from epic.testing import AugmentationTester, augmented_graphs
 from tests.paths.reference import edges_of
 from tests.sample_graphs import random_graph
 
@@ -206,9 +206,8 @@ def test_same_seed_same_batch_new_ones_each_time():
     first, second = one(batch()), one(batch())
     assert torch.equal(first.y, two(batch()).y)
     assert not torch.equal(first.edge_index, second.edge_index) or not torch.equal(first.y, second.y)
-    fixed = torch.Generator().manual_seed(1)
-    again = torch.Generator().manual_seed(1)
-    assert torch.equal(one(batch(), seed=fixed).y, two(batch(), seed=again).y)
+    drawn = [EPIC(UnitCost(), num_classes=3, seed=torch.Generator().manual_seed(1))(batch()).y for _ in range(2)]
+    assert torch.equal(*drawn)
     state = torch.get_rng_state()
     EPIC(UnitCost(), num_classes=3)(batch())
     assert torch.equal(state, torch.get_rng_state())
@@ -221,7 +220,7 @@ def test_results_do_not_depend_on_the_number_of_workers(learned):
     seen = []
     for workers in (0, 1, 2):
         augment = EPIC(cost, num_classes=3, seed=7)
-        loader = PlainLoader(data, batch_size=6, collate_fn=augment.collate, num_workers=workers)
+        loader = PlainLoader(data, batch_size=6, collate_fn=augment, num_workers=workers)
         seen.append([(b.edge_index, b.y, b.x) for b in loader])
     for other in seen[1:]:
         for a, b in zip(seen[0], other, strict=True):
@@ -251,16 +250,16 @@ def test_fit_again_learns_again():
     """Folds of a cross-validation must not inherit each other's costs, classes or features."""
     first, second = graphs(20, num_classes=2), graphs(20, num_classes=4, seed=5)
     augment = EPIC(seed=0).fit(first, epochs=1, progress=False)
-    old = augment.cost
+    old = augment.cost_
     augment.fit(second, epochs=1, progress=False)
-    assert augment.cost is not old
-    assert augment.num_classes == 4
+    assert augment.cost_ is not old
+    assert augment.num_classes_ == 4
     fresh = EPIC(seed=0).fit(second, epochs=1, progress=False)
-    assert torch.equal(augment.cost.distances(second, progress=False), fresh.cost.distances(second, progress=False))
+    assert torch.equal(augment.cost_.distances(second, progress=False), fresh.cost_.distances(second, progress=False))
     other = EPIC(seed=1).fit(second, epochs=1, progress=False)
-    assert not torch.equal(other.cost.distances(second, progress=False), fresh.cost.distances(second, progress=False))
+    assert not torch.equal(other.cost_.distances(second, progress=False), fresh.cost_.distances(second, progress=False))
     ready = LearnedCost(hidden_channels=8).fit(first, epochs=1, progress=False)
-    assert EPIC(ready).fit(first).cost is ready
+    assert EPIC(ready).fit(first).cost_ is ready
 
 
 def test_degrees_follow_along_a_path_too():
@@ -289,7 +288,7 @@ def test_graphs_of_generate_do_not_drag_their_chunk_along():
     import pickle
 
     data = graphs(20)
-    one = next(iter(EPIC(UnitCost(), seed=0).fit(data).generate(data, 1)))
+    one = next(iter(EPIC(UnitCost(), seed=0).fit(data).generate(data, count=1)))
     assert len(pickle.dumps(one)) < 6000
 
 
@@ -317,19 +316,19 @@ def test_in_a_plain_training_loop():
 def test_generate_is_a_function_of_seed_and_number():
     data = graphs(20)
     augment = EPIC(UnitCost(), seed=0).fit(data)
-    whole = list(augment.generate(data, 600, seed=3))
+    whole = list(augment.generate(data, count=600, seed=3))
     assert len(whole) == 600
-    tail = list(augment.generate(data, 70, seed=3, start=500))
+    tail = list(augment.generate(data, count=70, seed=3, start=500))
     for a, b in zip(whole[500:570], tail, strict=True):
         assert torch.equal(a.edge_index, b.edge_index)
         assert torch.equal(a.y, b.y)
         assert torch.equal(a.x, b.x)
-    other = list(augment.generate(data, 600, seed=4))
+    other = list(augment.generate(data, count=600, seed=4))
     assert any(a.num_nodes != b.num_nodes for a, b in zip(whole, other, strict=True))
     assert all(g.num_nodes > 0 for g in whole)
     assert whole[0].y.shape == (1, 3)
     with pytest.raises(InputError, match="count and start must be 0 or more"):
-        list(augment.generate(data, -1))
+        list(augment.generate(data, count=-1))
 
 
 def test_the_last_node_is_never_lost():
@@ -351,7 +350,7 @@ def test_save_and_load_go_on_alike(tmp_path):
     a, b = augment(Batch.from_data_list(data)), again(Batch.from_data_list(data))
     for key in ("x", "edge_index", "y"):
         assert torch.equal(a[key], b[key])
-    assert (again.ratio, again.order, again.pairs, again.num_classes) == (0.25, "bfs", "different", 3)
+    assert (again.ratio, again.order, again.pairs, again.num_classes_) == (0.25, "bfs", "different", 3)
 
 
 @pytest.mark.parametrize(
@@ -397,3 +396,109 @@ def test_packs_and_lists_work_too():
     a, b, c = one(data), two(pack(data)), three(Batch.from_data_list(data))
     assert torch.equal(a.y, b.y)
     assert torch.equal(a.y, c.y)
+
+
+def test_fit_changes_no_argument_and_finds_what_is_missing():
+    two, four = graphs(20, num_classes=2), graphs(20, num_classes=4, seed=5)
+    template = LearnedCost(hidden_channels=8)
+    augment = EPIC(template, seed=0).fit(two, epochs=1, progress=False)
+    assert augment.get_params()["cost"] is template
+    assert not template.fitted
+    assert augment.cost_.hidden_channels == 8
+    assert (augment.num_classes, augment.num_classes_, augment.task, augment.task_) == (None, 2, None, "classes")
+    assert augment.fit(four, epochs=1, progress=False).num_classes_ == 4
+    assert augment(Batch.from_data_list(four)).y.shape[1] == 4
+    given = EPIC(UnitCost(), num_classes=5, task="classes").fit(two)
+    assert (given.num_classes, given.num_classes_) == (5, 5)
+
+
+@pytest.mark.parametrize("cost", [None, LearnedCost(hidden_channels=8)])
+def test_a_loaded_augmentation_can_be_fitted_again(tmp_path, cost):
+    """On graphs of another number of classes, and with options of learning."""
+    two, four = graphs(20, num_classes=2), graphs(20, num_classes=4, seed=5)
+    EPIC(cost, seed=0).fit(two, epochs=1, progress=False).save(tmp_path / "epic.safetensors")
+    again = EPIC.load(tmp_path / "epic.safetensors")
+    assert (again.num_classes, again.num_classes_) == (None, 2)
+    old = again.cost_
+    again.fit(four, epochs=1, progress=False)
+    assert again.cost_ is not old
+    assert again(Batch.from_data_list(four)).y.shape[1] == 4
+    fresh = EPIC(cost, seed=0).fit(four, epochs=1, progress=False)
+    assert torch.equal(again.cost_.distances(four, progress=False), fresh.cost_.distances(four, progress=False))
+
+
+def test_a_given_cost_is_still_given_after_loading(tmp_path):
+    EPIC(UnitCost()).fit(graphs()).save(tmp_path / "epic.safetensors")
+    again = EPIC.load(tmp_path / "epic.safetensors")
+    assert isinstance(again.cost, UnitCost)
+    with pytest.raises(InputError, match="given ready"):
+        again.fit(graphs(), epochs=1)
+
+
+def test_scikit_learn_clones_it():
+    from sklearn.base import clone
+
+    augment = EPIC(LearnedCost(hidden_channels=8), ratio=0.25, pairs="different").fit(
+        graphs(), epochs=1, progress=False
+    )
+    again = clone(augment)
+    assert (again.ratio, again.pairs, again.cost.hidden_channels) == (0.25, "different", 8)
+    with pytest.raises(InputError, match="no cost yet"):
+        again.cost_  # noqa: B018
+    assert clone(EPIC()).get_params() == EPIC().get_params()
+
+
+def test_its_repr_shows_what_was_given():
+    assert repr(EPIC()) == "EPIC()"
+    shown = repr(EPIC(UnitCost(), ratio=0.25, seed=3))
+    assert shown.startswith("EPIC(cost=")
+    assert "UnitCost" in shown
+    assert shown.endswith("ratio=0.25, seed=3)")
+
+
+def test_costs_that_differ_have_other_fingerprints():
+    """A checkpoint of one must not be continued with the other."""
+    one, other = (LearnedCost(hidden_channels=8).fit(graphs(), epochs=1, seed=s, progress=False) for s in (0, 1))
+    found = {EPIC(c).fingerprint() for c in (one, other, UnitCost(), FeatureCost(), FeatureCost(edit=0.5))}
+    assert len(found) == 5
+    assert EPIC(one).fingerprint() == EPIC(one).fingerprint()
+    assert EPIC(one).fingerprint() != EPIC(one, ratio=0.1).fingerprint()
+
+
+def bare(x, y):
+    """A graph without edges."""
+    return Data(x=torch.tensor(x), edge_index=torch.zeros(2, 0).long(), y=torch.tensor([y]))
+
+
+def test_at_unit_cost_the_label_is_the_share_of_labels_changed():
+    """0123 into 0000: node 0 is free, the other three substitutions cost 1 each."""
+    hot = torch.eye(4).tolist()
+    ends = [bare([hot[0], hot[1], hot[2], hot[3]], 0), bare([hot[0]] * 4, 1)]
+    seen = set()
+    for g in augmented_graphs(EPIC(UnitCost(), ratio=40, num_classes=2, degree_features=False), ends):
+        changed = int((g.x[:, 0] == 1).sum()) - 1
+        assert g.y[0].tolist() == pytest.approx([1 - changed / 3, changed / 3])
+        seen.add(changed)
+    assert seen >= {1, 2}
+
+
+def test_at_unit_cost_graphs_lie_where_their_labels_say():
+    """Distances to both ends add up to the distance of the ends, and the label tells which share is which."""
+    cost, hot = UnitCost(), torch.eye(4).tolist()
+    data = [bare([hot[i] for i in (0, 1, 2, 3, 1)], 0), bare([hot[i] for i in (1, 1, 3)], 1)]
+    whole = cost.distance(*data)
+    for g in augmented_graphs(EPIC(cost, ratio=20, num_classes=2, degree_features=False), data):
+        assert cost.distance(data[0], g) == pytest.approx(whole * float(g.y[0, 1]), abs=1e-5)
+        assert cost.distance(g, data[1]) == pytest.approx(whole * float(g.y[0, 0]), abs=1e-5)
+
+
+def test_at_feature_cost_the_label_is_the_share_of_feature_distance():
+    """Values 1 and 10 become 2 and 13: the first substitution costs 1, the second 3, crosswise would cost more."""
+    ends = [bare([[1.0], [10.0]], 0), bare([[2.0], [13.0]], 1)]
+    expected = {(2.0, 10.0): 0.25, (1.0, 13.0): 0.75}  # the share of the way from 1, 10
+    seen = set()
+    for g in augmented_graphs(EPIC(FeatureCost(), ratio=20, num_classes=2, degree_features=False), ends):
+        values = tuple(sorted(g.x[:, 0].tolist()))
+        assert float(g.y[0, 1]) == pytest.approx(expected[values])
+        seen.add(values)
+    assert seen == set(expected)

@@ -4,10 +4,12 @@ from torch import nn
 from torch_geometric.data import Batch
 
 from epic import InputError
-from epic.augment import FLAG, DropEdge, Vanilla
+from epic.augment import FLAG, DropEdge, Vanilla, training_steps
 from epic.graphs.convert import pack
+from epic.random import derived
+from epic.testing import AugmentationTester, augment_with_seed
+from epic.testing import random_graphs as graphs
 from epic.train import backbone_for
-from tests.augment.tester import AugmentationTester, graphs
 
 
 class TestFLAG(AugmentationTester):
@@ -38,7 +40,7 @@ def values():
 
 def test_delta_after_each_of_three_passes_and_the_gradient_by_hand():
     model, a = Linear(), 0.05
-    batch = FLAG(a, task="values")(values(), seed=4)
+    batch = FLAG(a, task="values").augment_batch(values(), derived(4))
     value = FLAG(a, task="values").loss(model, batch)
     value.backward()
     assert len(model.shown) == 3
@@ -64,8 +66,8 @@ def test_delta_after_each_of_three_passes_and_the_gradient_by_hand():
 def test_integer_features_are_perturbed_after_the_encoder():
     """Against a slow version: every pass by itself, gradients by autograd, on the encoder's output."""
     found = graphs(x="int", edge_width=None)
-    method = FLAG(0.1, 2, num_classes=3)
-    batch = method(Batch.from_data_list(found), seed=0)
+    method = FLAG(0.1, passes=2, num_classes=3)
+    batch = augment_with_seed(method, found)
     model = backbone_for(pack(found), 3, hidden_channels=8, num_layers=2).eval()  # no dropout, no batch statistics
     value = method.loss(model, batch)
     value.backward()
@@ -87,7 +89,7 @@ def test_integer_features_are_perturbed_after_the_encoder():
 def test_without_a_perturbation_it_is_plain_training():
     found = graphs(x="onehot")
     values, gradients = [], []
-    for method in (Vanilla(num_classes=3), FLAG(0.0, 3, num_classes=3)):
+    for method in (training_steps(Vanilla()), FLAG(0.0)):
         model = backbone_for(pack(found), 3, hidden_channels=8, num_layers=2).eval()
         value = method.loss(model, Batch.from_data_list(found))
         value.backward()
@@ -99,8 +101,8 @@ def test_without_a_perturbation_it_is_plain_training():
 
 def test_labels_and_graphs_stay():
     found = graphs()
-    batch = FLAG(num_classes=3)(Batch.from_data_list(found), seed=0)
-    assert batch.y.argmax(1).tolist() == [int(g.y) for g in found]
+    batch = FLAG()(Batch.from_data_list(found))
+    assert batch.y.tolist() == [int(g.y) for g in found]
     before = batch.x.clone()
     FLAG(0.5, num_classes=3, task="classes").loss(backbone_for(pack(found), 3, hidden_channels=8, num_layers=2), batch)
     assert torch.equal(batch.x, before)

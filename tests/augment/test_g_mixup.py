@@ -5,12 +5,15 @@ from torch_geometric.data import Batch, Data
 
 from epic import InputError
 from epic.augment import GMixup
-from tests.augment.tester import AugmentationTester, graphs, made
+from epic.testing import AugmentationTester
+from epic.testing import augmented_graphs as made
+from epic.testing import random_graphs as graphs
 from tests.sample_graphs import random_graph
 
 
 class TestGMixup(AugmentationTester):
     refuses = ("integer categories",)
+    keeps_attributes = False
 
     def method(self):
         return GMixup(ratio=0.5, seed=0)

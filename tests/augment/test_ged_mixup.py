@@ -8,7 +8,9 @@ from epic import InputError
 from epic.augment import GEDMixup
 from epic.data import lollipop
 from epic.paths.edge_level import EdgePaths
-from tests.augment.tester import AugmentationTester, graphs, made
+from epic.testing import AugmentationTester
+from epic.testing import augmented_graphs as made
+from epic.testing import random_graphs as graphs
 
 
 class TestGEDMixup(AugmentationTester):

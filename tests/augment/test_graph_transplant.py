@@ -12,8 +12,9 @@ from epic.augment import GraphTransplant
 from epic.augment.graph_transplant import SALIENCY, transplant
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs
+from epic.testing import KINDS, AugmentationTester, augment_with_seed
+from epic.testing import random_graphs as graphs
 from epic.train import backbone_for
-from tests.augment.tester import AugmentationTester, graphs
 from tests.sample_graphs import random_graph
 
 
@@ -21,8 +22,9 @@ class TestGraphTransplant(AugmentationTester):
     def method(self):
         return GraphTransplant(seed=0)
 
-    def test_what_it_makes_in_training_is_whole(self, originals):
+    def test_what_it_makes_in_training_is_whole(self, kind):
         """Called alone it makes nothing, so that the tests for all methods see its originals only."""
+        originals = graphs(**KINDS[kind])
         method = self.fitted(originals)
         out = in_training(method, originals)
         packed = pack(out)  # refuses edges between graphs, edges out of range, NaN
@@ -48,7 +50,7 @@ class Watched(nn.Module):
 def in_training(method, found, outputs=3, seed=0):
     """The batch that a model is trained on in one step."""
     model = Watched(backbone_for(pack(found), outputs, hidden_channels=8, num_layers=2, dropout=0.0))
-    method.loss(model, method(Batch.from_data_list(found), seed=seed)).backward()
+    method.loss(model, augment_with_seed(method, found, seed)).backward()
     return model.seen
 
 
@@ -132,7 +134,7 @@ def test_saliency_against_finite_differences():
     found = graphs(3)
     model = backbone_for(pack(found), 3, hidden_channels=4, num_layers=2).double().eval()
     method = GraphTransplant(num_classes=3)
-    batch = method(Batch.from_data_list(found), seed=0)
+    batch = augment_with_seed(method, found)
     batch.y = batch.y.double()
     h = model.encode(batch).detach()
 
@@ -245,12 +247,12 @@ def test_missing_tasks_and_one_graph():
 
 def test_alone_it_gives_the_plain_batch():
     found = graphs()
-    out = GraphTransplant(num_classes=3)(Batch.from_data_list(found), seed=0)
+    out = GraphTransplant(num_classes=3)(Batch.from_data_list(found))
     assert out.num_graphs == 12
     assert torch.equal(out.edge_index, Batch.from_data_list(found).edge_index)
     assert out.y.argmax(1).tolist() == [int(g.y) for g in found]
     with pytest.raises(InputError, match="can make no graph"):
-        next(GraphTransplant(num_classes=3).generate(found, 1))
+        next(GraphTransplant(num_classes=3).generate(pack(found), count=1))
 
 
 def test_wrong_input_is_named():

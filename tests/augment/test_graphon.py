@@ -10,7 +10,7 @@ from torch_geometric.utils import to_networkx
 from epic import InputError
 from epic.augment.graphon import by_degree, graphons, usvt
 from epic.graphs.convert import pack
-from tests.augment.tester import graphs
+from epic.testing import random_graphs as graphs
 
 
 def slow_usvt(a, threshold):

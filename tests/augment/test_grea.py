@@ -9,9 +9,10 @@ from epic.augment import GREA
 from epic.augment.grea import Rationale
 from epic.data import Dataset, load, stratified_split
 from epic.graphs.convert import pack
+from epic.testing import AugmentationTester
+from epic.testing import random_graphs as graphs
 from epic.train import Training, backbone_for, train
 from epic.train.loop import with_features
-from tests.augment.tester import AugmentationTester, graphs
 
 
 class TestGREA(AugmentationTester):
@@ -105,7 +106,7 @@ def test_separator_and_predictor_learn_in_turns():
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     for epoch in range(6):
         before = {n: p.detach().clone() for n, p in model.named_parameters()}
-        method.begin_epoch(model, epoch)
+        method.on_epoch_start(model, epoch)
         optimizer.zero_grad()
         method.loss(model, Batch.from_data_list(found)).backward()
         optimizer.step()
@@ -118,7 +119,7 @@ def test_turns_last_as_long_as_asked():
     model = built(graphs(), method)
     turns = []
     for epoch in range(7):
-        method.begin_epoch(model, epoch)
+        method.on_epoch_start(model, epoch)
         turns.append({n.split(".")[0] for n, p in model.named_parameters() if p.requires_grad})
     separator, backbone = {"separator"}, {"backbone"}
     assert turns == [separator, separator, backbone] * 2 + [separator]
@@ -131,7 +132,7 @@ def test_gates_follow_gamma():
     for gamma in (0.1, 0.9):
         method = GREA(gamma, seed=0)
         model = built(found, method)
-        method.begin_epoch(model, 0)
+        method.on_epoch_start(model, 0)
         optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
         for _ in range(40):
             optimizer.zero_grad()
@@ -165,13 +166,13 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_result(tmp_path):
         return train(dataset, split, method, options=options, progress=False, **where)
 
     class Stopped(GREA):
-        def begin_epoch(self, model, epoch):
+        def on_epoch_start(self, model, epoch):
             if epoch == 5:  # in the middle of a turn of the predictor
                 raise Stop
-            super().begin_epoch(model, epoch)
+            super().on_epoch_start(model, epoch)
 
-        def __repr__(self):
-            return super().__repr__().replace("Stopped", "GREA")
+        def fingerprint(self):
+            return super().fingerprint().replace("Stopped", "GREA")
 
     with pytest.raises(Stop):
         run(Stopped(seed=0), checkpoint=tmp_path / "c.ckpt")

@@ -14,12 +14,14 @@ from epic.augment import IfMixup
 from epic.augment.if_mixup import overlay
 from epic.graphs.convert import pack
 from epic.labels import soft_labels
-from tests.augment.tester import AugmentationTester, graphs
+from epic.testing import AugmentationTester
+from epic.testing import random_graphs as graphs
 from tests.sample_graphs import random_graph
 
 
 class TestIfMixup(AugmentationTester):
     refuses = ("integer categories",)
+    keeps_attributes = False
 
     def method(self):
         return IfMixup(seed=0)
@@ -132,7 +134,7 @@ def test_missing_tasks_stay_missing():
 
 def test_structure_alone_is_enough():
     originals = graphs(6, x=None, edge_width=None)
-    out = IfMixup(num_classes=3, degree_features=False)(originals, seed=0)
+    out = IfMixup(num_classes=3, degree_features=False)(originals)
     assert out.num_graphs == 6
     assert float(out.edge_weight.min()) > 0
 

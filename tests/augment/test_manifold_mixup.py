@@ -7,8 +7,9 @@ from torch_geometric.data import Batch
 from epic import InputError
 from epic.augment import DropEdge, ManifoldMixup
 from epic.graphs.convert import pack
+from epic.testing import AugmentationTester, augment_with_seed
+from epic.testing import random_graphs as graphs
 from epic.train import backbone_for
-from tests.augment.tester import AugmentationTester, graphs
 
 
 class TestManifoldMixup(AugmentationTester):
@@ -19,7 +20,7 @@ class TestManifoldMixup(AugmentationTester):
 def test_loss_against_the_formula():
     found = graphs()
     method = ManifoldMixup(2.0, num_classes=3)
-    batch = method(Batch.from_data_list(found), seed=5)
+    batch = augment_with_seed(method, found, 5)
     model = backbone_for(pack(found), 3, hidden_channels=8, num_layers=2).eval()
     l, other = float(batch.mixup_share), batch.mixup_partner.tolist()
     assert 0 < l < 1
@@ -52,7 +53,7 @@ def two(y, share):
     found = graphs(2)
     for data, label in zip(found, y, strict=True):
         data.y = torch.tensor([label])
-    batch = ManifoldMixup(task="values")(Batch.from_data_list(found), seed=0)
+    batch = ManifoldMixup(task="values")(Batch.from_data_list(found))
     batch.mixup_share, batch.mixup_partner = torch.tensor(share), torch.tensor([1, 0])
     return batch
 
@@ -85,7 +86,7 @@ def test_shares_are_beta_distributed(alpha):
 
 def test_graphs_and_labels_of_the_batch_stay():
     found = graphs()
-    batch = ManifoldMixup(num_classes=3)(Batch.from_data_list(found), seed=0)
+    batch = ManifoldMixup(num_classes=3)(Batch.from_data_list(found))
     assert batch.y.argmax(1).tolist() == [int(g.y) for g in found]
     assert not batch.augmented.any()
 

@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 from torch_geometric.data import Data
 
 from epic import InputError
-from epic.augment.pagerank import by_pagerank, need_restart, pagerank
+from epic.augment import GraphCrop
+from epic.augment.pagerank import by_pagerank, pagerank
 from epic.augment.regions import Regions
 from epic.graphs.convert import pack
 from tests.sample_graphs import random_graph
@@ -55,4 +56,4 @@ def test_far_nodes_come_in_the_order_of_their_distance():
 @pytest.mark.parametrize("value", [0, 1, -0.1, 2])
 def test_the_restart_is_a_true_share(value):
     with pytest.raises(InputError, match=f"restart must lie between 0 and 1.*{value}"):
-        need_restart(value)
+        GraphCrop(restart=value)

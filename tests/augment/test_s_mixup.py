@@ -12,7 +12,9 @@ from epic.augment import SMixup
 from epic.augment.s_mixup import blend, plans
 from epic.graphs.convert import pack
 from epic.nn.matching_network import blocks
-from tests.augment.tester import AugmentationTester, graphs, made
+from epic.testing import AugmentationTester
+from epic.testing import augmented_graphs as made
+from epic.testing import random_graphs as graphs
 from tests.sample_graphs import random_graph
 
 QUICK = {"epochs": 1, "triplets": 8, "progress": False}
@@ -20,10 +22,11 @@ QUICK = {"epochs": 1, "triplets": 8, "progress": False}
 
 class TestSMixup(AugmentationTester):
     refuses = ("integer categories",)
+    keeps_attributes = False
     fit_options = QUICK
 
     def method(self):
-        return SMixup(temperature=0.1, width=8, layers=2, seed=0)
+        return SMixup(temperature=0.1, hidden_channels=8, num_layers=2, seed=0)
 
 
 def slow(one, two, h1, h2, share, temperature, cut):
@@ -108,7 +111,7 @@ def test_every_node_of_the_other_graph_is_shared_out_whole(seed, temperature):
 def test_labels_are_mixed_by_the_share_and_edges_of_the_first_stay():
     """Classes differ, so that a label tells the share of its own graph: at least half, which the cut never takes."""
     originals = graphs(2, x="onehot", edge_width=None)
-    method = SMixup(width=8, layers=1, seed=0, degree_features=False).fit(originals * 2, **QUICK)
+    method = SMixup(hidden_channels=8, num_layers=1, seed=0, degree_features=False).fit(originals * 2, **QUICK)
     for seed in range(20):
         for data in made(method, originals, seed):
             top, share = int(data.y.argmax()), float(data.y.max())
@@ -128,7 +131,7 @@ def test_labels_are_mixed_by_the_share_and_edges_of_the_first_stay():
 def test_shares_are_those_of_beta(alpha):
     """The mean of max(b, 1 - b) is 0.5 plus the mean absolute deviation of Beta(alpha, alpha): 0.97, 0.75, 0.54."""
     originals = graphs(2, nodes=3, x="onehot")
-    method = SMixup(alpha, width=8, layers=1, seed=0).fit(originals * 2, **QUICK)
+    method = SMixup(alpha, hidden_channels=8, num_layers=1, seed=0).fit(originals * 2, **QUICK)
     packed = replace(pack(originals), y=torch.eye(2))
     out = method.augment_graphs(packed, torch.tensor([0, 1]).repeat(1000), torch.Generator().manual_seed(0))
     mean = 0.5 + 4**-alpha / (alpha * beta_function(alpha, alpha))
@@ -137,7 +140,7 @@ def test_shares_are_those_of_beta(alpha):
 
 def test_both_directions_of_an_edge_live_or_go_together():
     originals = graphs(24, density=0.5)
-    method = SMixup(temperature=0.1, width=8, layers=2, seed=0).fit(originals, **QUICK)
+    method = SMixup(temperature=0.1, hidden_channels=8, num_layers=2, seed=0).fit(originals, **QUICK)
     for data in made(method, originals):
         weight = dict(zip(map(tuple, data.edge_index.T.tolist()), data.edge_weight.tolist(), strict=True))
         assert all(weight[v, u] == w for (u, v), w in weight.items())
@@ -148,7 +151,7 @@ def test_both_directions_of_an_edge_live_or_go_together():
 )
 def test_one_graph_for_each_that_is_picked(count, picked):
     originals = graphs(6, x="onehot")
-    method = SMixup(width=8, layers=1, seed=0).fit(originals, **QUICK)
+    method = SMixup(hidden_channels=8, num_layers=1, seed=0).fit(originals, **QUICK)
     packed = pack(originals[:count])
     packed = replace(packed, y=torch.eye(count))  # a class for each, so that labels tell who met whom
     out = method.augment_graphs(packed, torch.tensor(picked), torch.Generator().manual_seed(0))
@@ -159,7 +162,7 @@ def test_one_graph_for_each_that_is_picked(count, picked):
 
 def test_structure_alone_is_enough():
     originals = graphs(12, x=None, edge_width=None)
-    out = SMixup(width=8, layers=1).fit(originals, **QUICK)(originals)
+    out = SMixup(hidden_channels=8, num_layers=1).fit(originals, **QUICK)(originals)
     assert out.num_graphs == 12
     assert torch.isfinite(out.edge_weight).all()
 

@@ -13,8 +13,10 @@ from epic import InputError
 from epic.augment import SubMix
 from epic.augment.submix import graft
 from epic.graphs.convert import pack
+from epic.testing import AugmentationTester
+from epic.testing import augmented_graphs as made
+from epic.testing import random_graphs as graphs
 from tests.augment.test_pagerank import dense
-from tests.augment.tester import AugmentationTester, graphs, made
 from tests.sample_graphs import random_graph
 
 

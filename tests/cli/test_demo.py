@@ -45,7 +45,7 @@ def test_demo_learns_prints_saves_and_draws(tmp_path):
     assert "mean" in run.stdout
     assert "learning costs" in run.stderr
     assert (tmp_path / "d" / "path.png").stat().st_size > 5000
-    assert EPIC.load(tmp_path / "d" / "lollipop.safetensors").num_classes == 4
+    assert EPIC.load(tmp_path / "d" / "lollipop.safetensors").num_classes_ == 4
 
 
 def test_a_folder_that_cannot_be_made_ends_with_2(tmp_path):

@@ -6,7 +6,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
 from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost
-from epic.augment import DropEdge, EPICUnit, GEDMixup, MotifSwap, Vanilla
+from epic.augment import DropEdge, GEDMixup, MotifSwap, Vanilla
 from epic.augment.base import Augmentation
 from epic.compare.quality import (
     Sample,
@@ -23,7 +23,8 @@ from epic.data.lollipop import lollipop
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs, join
 from epic.labels import mix
-from tests.augment.tester import SlowAtFirst, graphs
+from epic.testing import random_graphs as graphs
+from tests.augment.slow import SlowAtFirst
 
 
 def bare(*labels):
@@ -77,7 +78,7 @@ def test_error_against_distances_one_by_one():
 @pytest.mark.parametrize("kind", [{}, {"x": "onehot"}, {"x": "int", "directed": True}, {"density": 0.05}])
 def test_epic_at_unit_cost_has_no_error_in_the_unit_distance(kind):
     data = pack(graphs(40, **kind))
-    found = quality(EPICUnit(seed=0).fit(data), data, {"unit": UnitCost(), "feature": FeatureCost()}, 40)
+    found = quality(EPIC(UnitCost()).fit(data), data, {"unit": UnitCost(), "feature": FeatureCost()}, 40)
     assert found.mixed > 20
     assert found.interpolation["unit"] < 1e-6
     if kind:  # where all features differ, nodes are matched at random
@@ -93,15 +94,15 @@ def test_epic_at_learned_cost_has_an_error_since_embeddings_see_their_surroundin
     assert 0.001 < found.interpolation["learned"] < 3
 
 
-@pytest.mark.parametrize("method", [EPICUnit, GEDMixup])
+@pytest.mark.parametrize("method", [EPIC(UnitCost(), num_classes=3), GEDMixup(num_classes=3)])
 def test_origin_is_what_labels_are_mixed_from(method):
     data = pack(graphs(12))
     for seed in range(3):
-        found = sample(method(num_classes=3), data, 12, seed)
+        found = sample(method, data, 12, seed)
         assert found.origin.shape == (12, 12)
-        assert torch.allclose(found.origin @ found.originals.y, found.made.y, atol=1e-6)
+        assert torch.allclose(found.origin @ torch.eye(3)[found.originals.y], found.made.y, atol=1e-6)
         assert ((found.origin > 0).sum(1) == 2).sum() > 3
-        again = sample(method(num_classes=3), data, 12, seed)
+        again = sample(method, data, 12, seed)
         assert torch.equal(again.origin, found.origin)
         assert torch.equal(again.made.edge_index, found.made.edge_index)
 
@@ -117,7 +118,7 @@ def test_origin_of_perturbed_graphs_is_one_graph():
 
 
 def test_origin_is_not_claimed_where_pairs_go_by_label():
-    assert sample(EPICUnit(pairs="same", num_classes=3), pack(graphs(12)), 12).origin is None
+    assert sample(EPIC(UnitCost(), pairs="same", num_classes=3), pack(graphs(12)), 12).origin is None
 
 
 class Foreign(Augmentation):
@@ -195,13 +196,13 @@ def test_methods_that_make_no_graphs():
     with pytest.raises(InputError, match="Vanilla makes no graphs"):
         quality(Vanilla(num_classes=3), data)
     only = pack(graphs(12, num_classes=1))
-    none = quality(EPICUnit(pairs="different", num_classes=2), only, {"unit": UnitCost()})
+    none = quality(EPIC(UnitCost(), pairs="different", num_classes=2), only, {"unit": UnitCost()})
     assert row("x", none, ["unit"]) == ["x", "-", "-", "-", "-", "-"]
 
 
 def test_a_large_sample_is_made_in_batches():
     data = join([pack(graphs(100, seed=s, edge_width=None)) for s in range(2)])
-    found = sample(EPICUnit(num_classes=3), data, 129)
+    found = sample(EPIC(UnitCost(), num_classes=3), data, 129)
     assert len(found.made) == len(found.originals) == 129
     parents = found.origin > 0
     assert not parents[:65, 65:].any()

@@ -1,4 +1,4 @@
-from epic.augment import METHODS, method_class
+from epic.augment import METHODS, find_method
 from epic.compare.tuning import PLAIN, candidates, spread
 
 
@@ -9,7 +9,7 @@ def test_every_method_gets_the_same_budget_or_all_it_has():
         tries = candidates(name, 3, {})
         assert len(tries) <= 3
         assert tries[0] == {}, "defaults come first"
-        assert all(method_class(name)(**t) for t in tries), "settings that the method takes"
+        assert all(find_method(name).create(**t) for t in tries), "settings that the method takes"
         keys = [tuple(sorted((k, str(v)) for k, v in t.items())) for t in candidates(name, 99, {})]
         assert len(set(keys)) == len(keys)
 

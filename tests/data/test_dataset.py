@@ -39,9 +39,9 @@ def test_it_goes_where_graphs_go():
 def test_a_method_takes_its_word_for_what_labels_are():
     graphs = small().graphs
     told = Dataset("told", replace(graphs, y=(graphs.y[:, None] > 1).float()), "values")
-    assert EPIC(UnitCost()).fit(told).task == "values"
-    assert EPIC(UnitCost()).fit(told.graphs).task == "binary"
-    assert EPIC(UnitCost(), task="binary").fit(told).task == "binary"
+    assert EPIC(UnitCost()).fit(told).task_ == "values"
+    assert EPIC(UnitCost()).fit(told.graphs).task_ == "binary"
+    assert EPIC(UnitCost(), task="binary").fit(told).task_ == "binary"
 
 
 def test_classes_below_0_are_refused_at_once(tmp_path):

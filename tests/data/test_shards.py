@@ -32,7 +32,7 @@ def test_shards_are_a_pyg_dataset_of_what_generate_yields(tmp_path, train):
     assert sizes == [256, 256, 188]
     graphs = Shards(tmp_path / "a", keep=1)
     assert len(graphs) == 700
-    expected = list(method.generate(train, 700, seed=5))
+    expected = list(method.generate(train, count=700, seed=5))
     for i in (0, 255, 256, 511, 512, 699):
         assert torch.equal(graphs[i].edge_index, expected[i].edge_index)
         assert torch.equal(graphs[i].y, expected[i].y)

@@ -15,7 +15,7 @@ from epic.data.splits import Split
 from epic.graphs.convert import pack
 from epic.train import Training, train
 from epic.train.loop import with_features
-from tests.augment.tester import SlowAtFirst
+from tests.augment.slow import SlowAtFirst
 from tests.sample_graphs import random_graph
 
 

@@ -1,12 +1,10 @@
 """Graph augmentation: EPIC, its rivals, and the controls, all with one interface."""
 
+from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.drop_edge import DropEdge
 from epic.augment.drop_node import DropNode
 from epic.augment.epic import EPIC
-from epic.augment.epic_feature import EPICFeature
-from epic.augment.epic_no_indicator import EPICNoIndicator
-from epic.augment.epic_unit import EPICUnit
 from epic.augment.flag import FLAG
 from epic.augment.g_mixup import GMixup
 from epic.augment.ged_mixup import GEDMixup
@@ -17,10 +15,12 @@ from epic.augment.if_mixup import IfMixup
 from epic.augment.manifold_mixup import ManifoldMixup
 from epic.augment.motif_swap import MotifSwap
 from epic.augment.node_sam import NodeSam
-from epic.augment.registry import METHODS, method_class
+from epic.augment.params import Param, param
+from epic.augment.registry import METHODS, Preset, find_method
 from epic.augment.s_mixup import SMixup
 from epic.augment.subgraph import Subgraph
 from epic.augment.submix import SubMix
+from epic.augment.training import TrainingMethod, training_steps
 from epic.augment.vanilla import Vanilla
 
 __all__ = [
@@ -31,9 +31,6 @@ __all__ = [
     "Augmentation",
     "DropEdge",
     "DropNode",
-    "EPICFeature",
-    "EPICNoIndicator",
-    "EPICUnit",
     "GEDMixup",
     "GMixup",
     "GraphCrop",
@@ -43,9 +40,15 @@ __all__ = [
     "MethodInfo",
     "MotifSwap",
     "NodeSam",
+    "Param",
+    "Preset",
     "SMixup",
     "SubMix",
     "Subgraph",
+    "TrainingMethod",
     "Vanilla",
-    "method_class",
+    "checks",
+    "find_method",
+    "param",
+    "training_steps",
 ]

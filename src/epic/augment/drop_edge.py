@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from epic.augment.base import Augmentation, MethodInfo, need_share
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.params import param
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.subgraphs import keep_edges, undirected
-from epic.random import Seed
 
 
 class DropEdge(Augmentation):
@@ -18,7 +19,7 @@ class DropEdge(Augmentation):
     graph of a batch is thinned, anew at each step, as there.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Rong et al., DropEdge, ICLR 2020",
         changes="edges: some left out",
         needs="nothing",
@@ -26,21 +27,12 @@ class DropEdge(Augmentation):
         edge_attr="kept",
         cost="one random number an edge",
     )
-    grid = {"p": (0.2, 0.1, 0.3, 0.5)}
 
-    def __init__(
-        self,
-        p: float = 0.2,
-        ratio: float = 1.0,
-        replace: bool = True,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        self.p = need_share(p, "p")
+    p: float = param(
+        default=0.2, grid=(0.1, 0.3, 0.5), check=checks.share, kw_only=False, help="chance that an edge is left out"
+    )
+    ratio: float = param(default=1.0)
+    replace: bool = param(default=True)
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Batch
 
-from epic.augment.base import Augmentation, MethodInfo, need_float, need_share
-from epic.errors import InputError, choose
-from epic.graphs.convert import pack
-from epic.graphs.packed import Graphs, PackedGraphs, matrix
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.params import param
+from epic.errors import InputError
+from epic.graphs.packed import PackedGraphs, matrix
 from epic.graphs.subgraphs import keep_nodes, never_empty
-from epic.random import Seed
 
 MODES = ("delete", "zero")
 
@@ -27,11 +26,12 @@ class DropNode(Augmentation):
     ``mode="delete"``, the default, as in You et al., NeurIPS 2020. By default every graph of a batch is thinned, anew
     at each step. Remaining edges keep their attributes.
 
-    Our choices: one random node remains where all would go; where only a share of the graphs is changed, :meth:`plain`
-    scales by the mean share of rows seen in training; degree features that were set to zero are not computed anew.
+    Our choices: one random node remains where all would go; where only a share of the graphs is changed,
+    :meth:`eval_batch` scales by the mean share of rows seen in training; degree features that were set to zero stay
+    zero.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Feng et al., Graph Random Neural Networks, NeurIPS 2020",
         changes="nodes: some left out with their edges (or features zeroed)",
         needs="nothing (float x for zeroing)",
@@ -39,24 +39,18 @@ class DropNode(Augmentation):
         edge_attr="kept",
         cost="one random number a node",
     )
-    grid = {"p": (0.2, 0.1, 0.3, 0.5)}
 
-    def __init__(
-        self,
-        p: float = 0.2,
-        mode: str = "delete",
-        ratio: float = 1.0,
-        replace: bool = True,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        self.p = need_share(p, "p")
-        self.mode = choose(mode, MODES, "mode")
-        self.follows_degrees = self.mode == "delete"
+    p: float = param(
+        default=0.2, grid=(0.1, 0.3, 0.5), check=checks.share, kw_only=False, help="chance that a node is left out"
+    )
+    mode: str = param(default="delete", check=checks.one_of(MODES), help="delete nodes, or zero their features")
+    ratio: float = param(default=1.0)
+    replace: bool = param(default=True)
+
+    @property
+    def follows_degrees(self) -> bool:  # type: ignore[override]
+        """Whether degree features are computed again: not those that were set to zero."""
+        return self.mode == "delete"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)
@@ -66,18 +60,17 @@ class DropNode(Augmentation):
         x = _features(chosen)
         return replace(chosen, node={**chosen.node, "x": torch.where(stays[:, None], matrix(x), 0).view(x.shape)})
 
-    @torch.no_grad()
-    def eval_batch(self, batch: Graphs) -> Batch:
+    def scale(self, graphs: PackedGraphs) -> PackedGraphs:
+        """Scale features by the mean share of rows seen in training, where rows are set to zero there."""
         if self.mode == "delete":
-            return super().eval_batch(batch)
-        graphs = self._labelled(pack(batch), need=False)
+            return graphs
         zeroed = self.p * self.ratio / (1.0 if self.replace else 1.0 + self.ratio)
-        return self._finish(replace(graphs, node={**graphs.node, "x": _features(graphs) * (1 - zeroed)}), 0)
+        return replace(graphs, node={**graphs.node, "x": _features(graphs) * (1 - zeroed)})
 
 
 def _features(graphs: PackedGraphs) -> Tensor:
     """What can be set to zero and scaled, or an error."""
     if graphs.x is None:
         raise InputError('DropNode needs node features x for mode="zero": add some, or pass mode="delete"')
-    need_float(replace(graphs, edge={}), "DropNode", 'sets features to zero in mode="zero"')
+    checks.need_float(replace(graphs, edge={}), "DropNode", 'sets features to zero in mode="zero"')
     return graphs.x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,39 +13,61 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from epic._io import read_tensors, write_tensors
-from epic.augment.base import Augmentation, MethodInfo, need_bool
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.pairs import PAIRS, draw_pairs
+from epic.augment.params import param
 from epic.costs.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
 from epic.costs.learned import LearnedCost
-from epic.errors import InputError, choose
+from epic.errors import InputError
 from epic.graphs.degrees import DegreeFeatures
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.labels import mix
 from epic.paths.edit_path import EditPath, edit_path
 from epic.paths.interpolation import interpolate_pairs
 from epic.paths.orders import ORDERS
-from epic.random import Seed
+from epic.random import Seed, digest
+
+
+def _cost(value: Any, name: str) -> Cost | None:
+    if value is not None and not isinstance(value, Cost):
+        raise InputError(f"{name} must be an epic Cost such as UnitCost(), got {type(value).__name__}")
+    return value
 
 
 class EPIC(Augmentation):
     """Add graphs from edit paths to every batch.
 
+    Heo, Lee, Ahn and Kim, EPIC: Graph Augmentation with Edit Path Interpolation via Learnable Cost, IJCAI 2024. Two
+    graphs of a batch are matched by the cheapest edit path between them, part of its operations are done, and the label
+    is mixed by the share of the cost spent. What edits cost is learned from the labels.
+
     >>> from epic.data import lollipop
     >>> from torch_geometric.loader import DataLoader
     >>> train = lollipop(40, seed=0)
-    >>> augment = EPIC(ratio=0.5, seed=0).fit(train, epochs=1, progress=False)
+    >>> augment = EPIC(ratio=0.5).fit(train, epochs=1, progress=False)
     >>> batch = augment(next(iter(DataLoader(train, batch_size=8))))
     >>> batch.num_graphs, tuple(batch.y.shape)
     (12, (12, 4))
 
-    ``cost``: what edits cost; None learns it in :meth:`fit`. ``ratio``: augmented graphs for each original one.
-    ``order``: see :func:`epic.edit_path`. ``indicator`` appends a node feature that is 1 on augmented graphs and 0 on
-    originals, as in the paper; test graphs then need :meth:`plain`. ``pairs``: which graphs of a batch may be paired.
-    ``seed``: an int or a generator; the same batch then gives the same graphs, in whatever process.
-    ``degree_features``: None looks whether ``x`` holds degrees, which are then computed anew after each edit.
+    Args:
+        cost: What edits cost. None learns it in :meth:`fit`, and so does a ``LearnedCost`` that is not learned yet,
+            of which a copy is trained; ``cost_`` is the result.
+        order: The order of operations, see :func:`epic.edit_path`.
+        indicator: Whether to append a node feature that is 1 on augmented graphs and 0 on originals, as in the paper;
+            test graphs then need :meth:`eval_batch`.
+        pairs: Which graphs of a batch may be paired: ``random``, or of ``different`` or the ``same`` label.
+        ratio: Augmented graphs for each original one.
+        seed: An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed.
+            Calls in the same order then give the same graphs, whatever the number of workers; a batch that comes again
+            gives new graphs.
+        num_classes: Number of classes; None takes it from the graphs of :meth:`fit`.
+        degree_features: Whether ``x`` holds node degrees, which are then computed again after each edit; None decides
+            by the first graphs seen.
+        task: What labels are; None decides by the first graphs seen.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Heo et al., EPIC: Graph Augmentation with Edit Path Interpolation via Learnable Cost, IJCAI 2024",
         changes="nodes, edges, features: a graph on the edit path of two",
         needs="fit: learns what edits cost",
@@ -52,74 +75,81 @@ class EPIC(Augmentation):
         edge_attr="kept",
         cost="embedding of the graphs used, one assignment a graph",
     )
-    grid = {"pairs": ("random", "different")}
+    mixes = True
 
-    def __init__(
-        self,
-        cost: Cost | None = None,
-        ratio: float = 0.5,
-        order: str = "random",
-        indicator: bool = False,
-        pairs: str = "random",
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, False, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        if cost is not None and not isinstance(cost, Cost):
-            raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(cost).__name__}")
-        self._cost = cost
-        self._cost_given = cost is not None
-        self.order = choose(order, ORDERS, "order")
-        self.pairs = choose(pairs, PAIRS, "pairs")
-        self.indicator = need_bool(indicator, "indicator")
+    cost: Cost | None = param(default=None, check=_cost, kw_only=False, help="what edits cost; None learns it")
+    order: str = param(default="random", check=checks.one_of(ORDERS), help="order of the edit operations")
+    indicator: bool = param(default=False, check=checks.flag, help="append a feature that marks augmented graphs")
+    pairs: str = param(default="random", grid=PAIRS[:2], check=checks.one_of(PAIRS), help="which graphs to pair")
+    replace = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._learned: Cost | None = None
 
     @property
-    def cost(self) -> Cost:
-        if self._cost is None:
+    def cost_(self) -> Cost:
+        """What edits cost: the given cost if it is ready, else the one learned in :meth:`fit`."""
+        found = self.cost if self.cost is not None and not _unlearned(self.cost) else self._learned
+        if found is None:
             raise InputError("EPIC has no cost yet: call fit(train), or pass cost=UnitCost()")
-        return self._cost
+        return found
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
-        """Learn costs, unless one that needs no learning was given; ``options`` go to :meth:`epic.LearnedCost.fit`."""
-        cost = self._cost if self._cost_given and self._cost is not None else LearnedCost()
-        if isinstance(cost, LearnedCost) and not cost.fitted:
-            cost.fit(graphs, **{"seed": self._seed, **options})
+        """Learn costs, unless a cost was given that is ready.
+
+        Args:
+            graphs: Training graphs with labels.
+            options: Options of :meth:`epic.LearnedCost.fit`.
+        """
+        if self.cost is None or _unlearned(self.cost):
+            cost = LearnedCost() if self.cost is None else copy.deepcopy(self.cost)
+            self._learned = cost.fit(graphs, **{"seed": self._seed, **options})  # type: ignore[attr-defined]
         elif options:
             raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
-        self._cost = cost
+
+    def fingerprint(self) -> str:
+        """Return a text that differs where augmented graphs do, the weights of a learned cost included."""
+        tensors, header = self.cost_.state()
+        params = {**self.get_params(), "seed": self._seed, "cost": type(self.cost_).__qualname__}
+        return f"EPIC({params}): {header} {digest(*tensors.values())}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        """One graph from the path of each of ``len(picked)`` pairs, which are drawn so that few graphs are embedded."""
+        """Make one graph from the path of each of ``len(picked)`` pairs."""
         source, target = draw_pairs(graphs.y, len(graphs), picked.numel(), self.pairs, generator)
         if source.numel() == 0:
             return None
         return self._between(graphs, source, target, generator)
 
-    def path(self, source: Data, target: Data, order: str | None = None, seed: Seed = None) -> EditPath:
-        """The edit path between two graphs."""
+    def path(self, source: Data, target: Data, *, order: str | None = None, seed: Seed = 0) -> EditPath:
+        """Return the edit path between two graphs.
+
+        Args:
+            source: Where the path begins.
+            target: Where it ends.
+            order: The order of operations; None takes that of the augmentation.
+            seed: An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed.
+        """
         finish = None if self._degrees is None else self._degrees.refresh
         return edit_path(
             source,
             target,
-            self.cost,
+            self.cost_,
             order=order or self.order,
             seed=seed,
-            num_classes=self.num_classes,
+            num_classes=self.num_classes_,
             finish=finish,
         )
 
     def _between(self, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator) -> PackedGraphs:
-        """One graph from the path of each pair (numbers on the CPU), label included."""
-        made, share = interpolate_pairs(graphs, i, j, cost=self.cost, order=self.order, generator=generator)
+        """Make one graph from the path of each pair (numbers on the CPU), label included."""
+        made, share = interpolate_pairs(graphs, i, j, cost=self.cost_, order=self.order, generator=generator)
         assert graphs.y is not None
         y = graphs.y
         one, other = (y.index_select(0, index.to(y.device)) for index in (i, j))
         return replace(made, y=mix(one, other, torch.from_numpy(share).to(y.device)))
 
-    def _marked(self, graphs: PackedGraphs, new: Tensor) -> PackedGraphs:
+    def mark(self, graphs: PackedGraphs, new: Tensor) -> PackedGraphs:
         """Append the indicator feature, if wanted."""
         if not self.indicator:
             return graphs
@@ -130,28 +160,50 @@ class EPIC(Augmentation):
         return replace(graphs, node={**graphs.node, "x": torch.cat([x, column], dim=1)})
 
     def save(self, path: str | Path) -> None:
-        """Write cost and settings as safetensors."""
-        check_kind(self.cost)
-        tensors, header = self.cost.state()
-        found = None if self._degrees is None else asdict(self._degrees)
-        looked = {"looked": self._looked, "degrees": found}
-        write_tensors(
-            path,
-            tensors,
-            {"format": AUGMENTER_FORM, "kind": self.cost.kind, "augmenter": self.settings(), **looked, **header},
-        )
+        """Write parameters, cost and what was found in :meth:`fit` as safetensors."""
+        check_kind(self.cost_)
+        tensors, header = self.cost_.state()
+        params = {**self.get_params(), "seed": self._seed, "cost": _mode(self.cost)}
+        found = {
+            "num_classes": self._found_classes,
+            "task": self._found_task,
+            "examined": self._examined,
+            "degrees": None if self._degrees is None else asdict(self._degrees),
+        }
+        about = {"format": AUGMENTER_FORM, "kind": self.cost_.kind, "params": params, "found": found}
+        write_tensors(path, tensors, {**about, **header})
 
     @classmethod
     def load(cls, path: str | Path) -> EPIC:
-        """Read what :meth:`save` wrote."""
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            InputError: If the file holds something else.
+        """
         tensors, header = read_tensors(path, AUGMENTER_FORM)
         cost = cost_from_state(tensors, header, path)
         try:
-            given: dict[str, Any] = {"cost": cost} if "cost" in inspect.signature(cls).parameters else {}
-            augmenter = cls(**given, **header["augmenter"])
-            augmenter._cost = cost
-            augmenter._looked = header["looked"]
-            augmenter._degrees = None if header["degrees"] is None else DegreeFeatures(**header["degrees"])
+            mode = header["params"].pop("cost")
+            given = {"none": lambda: None, "ready": lambda: cost, "unlearned": lambda: _template(cost)}[mode]()
+            augment, found = cls(cost=given, **header["params"]), header["found"]
+            augment._learned = cost
+            augment._found_classes, augment._found_task = found["num_classes"], found["task"]
+            augment._examined = found["examined"]
+            augment._degrees = None if found["degrees"] is None else DegreeFeatures(**found["degrees"])
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} does not hold a complete augmenter ({error}): save it again") from error
-        return augmenter
+        return augment
+
+
+def _unlearned(cost: Cost) -> bool:
+    return isinstance(cost, LearnedCost) and not cost.fitted
+
+
+def _mode(cost: Cost | None) -> str:
+    """Return what the ``cost`` argument was, in a word that a file can hold."""
+    return "none" if cost is None else "unlearned" if _unlearned(cost) else "ready"
+
+
+def _template(cost: Cost) -> Cost:
+    """Return a cost made with the same arguments, not learned."""
+    return type(cost)(**{name: getattr(cost, name) for name in inspect.signature(type(cost)).parameters})

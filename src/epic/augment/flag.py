@@ -9,13 +9,14 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from epic.augment.base import Augmentation, MethodInfo
-from epic.augment.training import need_parts, put_seed, step_generator
+from epic.augment import checks
+from epic.augment.base import MethodInfo
+from epic.augment.params import param
+from epic.augment.training import TrainingMethod, need_parts
 from epic.errors import InputError
-from epic.random import Seed
 
 
-class FLAG(Augmentation):
+class FLAG(TrainingMethod):
     """Train on node features moved against the model: ``passes`` times in a step, by ``step`` each time.
 
     Kong et al., Robust Optimization as Data Augmentation for Large-scale Graphs, CVPR 2022. A perturbation starts
@@ -30,7 +31,7 @@ class FLAG(Augmentation):
     :meth:`loss` calls ``backward`` for all passes but the last by itself: clear gradients before it, not after.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Kong et al., Robust Optimization as Data Augmentation for Large-scale Graphs, CVPR 2022",
         changes="node features, against the gradient of the loss",
         needs="for integer features a model with encode, embed, head",
@@ -38,28 +39,15 @@ class FLAG(Augmentation):
         edge_attr="kept",
         cost="one forward and backward for each pass",
     )
-    grid = {"step": (1e-3, 5e-3, 8e-3, 1e-2)}
-    makes_graphs = False
 
-    def __init__(
-        self,
-        step: float = 1e-3,
-        passes: int = 3,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(0.0, False, seed, num_classes=num_classes, degree_features=False, task=task)
-        if not 0 <= step < float("inf"):
-            raise InputError(f"step must be a number from 0 up, got {step}")
-        if passes < 1:
-            raise InputError(f"passes must be at least 1, got {passes}")
-        self.step = float(step)
-        self.passes = int(passes)
-
-    def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
-        put_seed(batch, generator)
+    step: float = param(
+        default=1e-3,
+        grid=(5e-3, 8e-3, 1e-2),
+        check=checks.not_negative,
+        kw_only=False,
+        help="how far to move in a pass",
+    )
+    passes: int = param(default=3, check=checks.count, help="forward and backward passes in a training step")
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """The mean loss over the passes; ``backward`` on it adds the gradients of the last one."""
@@ -68,7 +56,7 @@ class FLAG(Augmentation):
             raise InputError("FLAG needs node features x to perturb, but the batch has none: add one-hot degrees")
         floats = batch.x.is_floating_point()
         inner: Any = model if floats else need_parts(model, ("encode", "embed", "head"), "FLAG with integer x")
-        generator = step_generator(batch, "FLAG")
+        generator = self.step_generator(batch)
 
         def output(vectors: Tensor) -> Tensor:
             if not floats:

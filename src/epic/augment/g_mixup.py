@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.augment.base import Augmentation, MethodInfo, need_float, need_share
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.graphon import Graphons, graphons
+from epic.augment.params import param
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.labels import soft_labels
-from epic.random import Seed
 
 
 class GMixup(Augmentation):
@@ -36,7 +37,7 @@ class GMixup(Augmentation):
     nodes are sorted by edges in and out together, and each direction is drawn by itself.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Han et al., G-Mixup, ICML 2022",
         changes="everything: drawn from two classes' average graphs",
         needs="fit: counts the average graph of each class; float features",
@@ -44,25 +45,16 @@ class GMixup(Augmentation):
         edge_attr="averages (float only)",
         cost="one random number a pair of nodes",
     )
-    grid = {"share": (0.2, 0.01, 0.5)}
+    mixes = True
 
-    def __init__(
-        self,
-        share: float = 0.2,
-        threshold: float = 0.2,
-        ratio: float = 0.2,
-        replace: bool = False,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        self.share = need_share(share, "share")
-        if threshold < 0:
-            raise InputError(f"threshold must be 0 or more, got {threshold}")
-        self.threshold = float(threshold)
+    share: float = param(
+        default=0.2, grid=(0.01, 0.5), check=checks.share, kw_only=False, help="largest share of a class"
+    )
+    threshold: float = param(default=0.2, check=checks.not_negative, help="below which singular values go")
+    ratio: float = param(default=0.2)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._graphons: Graphons | None = None
 
     @property
@@ -73,11 +65,11 @@ class GMixup(Augmentation):
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         super().prepare(graphs, **options)
-        need_float(graphs, "G-Mixup", "averages features")
+        checks.need_float(graphs, "G-Mixup", "averages features")
         assert graphs.y is not None
-        if self.task == "values":
+        if self.task_ == "values":
             raise InputError(f"G-Mixup needs classes, but y holds real values such as {float(graphs.y.flatten()[0]):g}")
-        y = soft_labels(graphs.y, self.num_classes).cpu()
+        y = soft_labels(graphs.y, self.num_classes_).cpu()
         known = (~y.isnan().all(1)).nonzero()[:, 0]  # graphs without any label are no class
         self._graphons = graphons(graphs.to("cpu").select(known), y[known], self.threshold)
 

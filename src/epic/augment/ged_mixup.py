@@ -8,13 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.pairs import PAIRS, draw_pairs
-from epic.errors import InputError, choose
+from epic.augment.params import param
 from epic.graphs.packed import PackedGraphs
 from epic.labels import mix
 from epic.paths.edge_level import EdgePaths, edge_paths
-from epic.random import Seed, uniform
+from epic.random import uniform
 
 
 class GEDMixup(Augmentation):
@@ -38,7 +39,7 @@ class GEDMixup(Augmentation):
     kept. Features that are degrees, and absent ones, do not tell nodes apart: edges already count.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="control; GED-Mixup in Is Graph Mixup Beneficial?, ICML 2026",
         changes="nodes, edges, features: a graph on the edit path of two",
         needs="nothing",
@@ -46,25 +47,12 @@ class GEDMixup(Augmentation):
         edge_attr="kept",
         cost="one assignment a graph",
     )
-    grid = {"pairs": ("random", "different")}
+    mixes = True
 
-    def __init__(
-        self,
-        pairs: str = "random",
-        tries: int = 5,
-        ratio: float = 0.5,
-        replace: bool = False,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        if tries < 1:
-            raise InputError(f"tries must be at least 1, got {tries}")
-        self.pairs = choose(pairs, PAIRS, "pairs")
-        self.tries = int(tries)
+    pairs: str = param(
+        default="random", grid=PAIRS[:2], check=checks.one_of(PAIRS), kw_only=False, help="which graphs to pair"
+    )
+    tries: int = param(default=5, check=checks.count, help="draws until a graph in pieces is mended")
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         i, j = draw_pairs(graphs.y, len(graphs), picked.numel(), self.pairs, generator)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from epic.augment.base import Augmentation, MethodInfo, need_share
-from epic.augment.pagerank import by_pagerank, need_restart
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.pagerank import by_pagerank
+from epic.augment.params import param
 from epic.augment.regions import Regions, keep_first
 from epic.graphs.packed import PackedGraphs
-from epic.random import Seed
 
 
 class GraphCrop(Augmentation):
@@ -24,7 +25,7 @@ class GraphCrop(Augmentation):
     one; the walk follows edges in both directions.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Wang et al., GraphCrop, arXiv 2020",
         changes="nodes: those near a random one are kept",
         needs="nothing",
@@ -32,23 +33,12 @@ class GraphCrop(Augmentation):
         edge_attr="kept",
         cost="one PageRank a batch",
     )
-    grid = {"share": (0.7, 0.5, 0.8, 0.9)}
 
-    def __init__(
-        self,
-        share: float = 0.7,
-        restart: float = 0.15,
-        ratio: float = 0.5,
-        replace: bool = True,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        self.share = need_share(share, "share")
-        self.restart = need_restart(restart)
+    share: float = param(
+        default=0.7, grid=(0.5, 0.8, 0.9), check=checks.share, kw_only=False, help="of the nodes to keep"
+    )
+    restart: float = param(default=0.15, check=checks.open_share, help="chance that the walk goes back to its root")
+    replace: bool = param(default=True)
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)

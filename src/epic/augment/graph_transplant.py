@@ -8,20 +8,21 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from epic.augment.base import Augmentation, MethodInfo, need_share
+from epic.augment import checks
+from epic.augment.base import MethodInfo
+from epic.augment.params import param
 from epic.augment.shares import another
-from epic.augment.training import need_parts, put_seed, step_generator
-from epic.errors import InputError
+from epic.augment.training import TrainingMethod, need_parts
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs, join, offsets
 from epic.graphs.subgraphs import keep_nodes, never_empty, undirected
 from epic.labels import mix
-from epic.random import Seed, uniform
+from epic.random import uniform
 
 SALIENCY = "epic.saliency"
 
 
-class GraphTransplant(Augmentation):
+class GraphTransplant(TrainingMethod):
     """Replace a random region of a graph by the most salient part of another, and join the cut edges.
 
     Park, Shim and Yang, Graph Transplant: Node Saliency-Guided Graph Mixup with Local Structure Preservation, AAAI
@@ -41,7 +42,7 @@ class GraphTransplant(Augmentation):
     are kept: a join has those, and the direction, of the source's cut edge.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Park et al., Graph Transplant, AAAI 2022",
         changes="nodes, edges: a region replaced by a salient part of another graph",
         needs="the model in training, with encode, embed, head",
@@ -49,41 +50,26 @@ class GraphTransplant(Augmentation):
         edge_attr="kept; joins have those of the source",
         cost="one more forward and backward for saliency",
     )
-    grid = {"hops": (3, 1, 2)}
+    mixes = True
+    makes_graphs = True
 
-    def __init__(
-        self,
-        hops: int = 3,
-        centres: float = 0.1,
-        spread: float = 0.5,
-        ratio: float = 0.5,
-        replace: bool = False,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        if hops < 1:
-            raise InputError(f"hops must be at least 1, got {hops}")
-        self.hops = int(hops)
-        self.centres = need_share(centres, "centres")
-        self.spread = need_share(spread, "spread")
-
-    def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
-        put_seed(batch, generator)
+    hops: int = param(
+        default=3, grid=(1, 2), check=checks.count, kw_only=False, help="largest number of rounds of growth"
+    )
+    centres: float = param(default=0.1, check=checks.share, help="of the nodes, from which regions grow")
+    spread: float = param(default=0.5, check=checks.share, help="chance that a neighbour is taken in a round")
+    ratio: float = param(default=0.5)
+    replace: bool = param(default=False)
+    degree_features: bool | None = param(default=None)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         batch = self.ensure_augmented(batch)
-        generator = step_generator(batch, "GraphTransplant")
+        generator = self.step_generator(batch)
         graphs = pack(batch, check=False)
-        self._look(graphs)
         graphs = changed(graphs, node={**graphs.node, SALIENCY: self.saliency(model, batch)})
-        with torch.no_grad():
-            graphs, made = self._augmented(graphs, generator)
-            batch = self._finish(changed(graphs, node=_without_saliency(graphs)), made)
-        return self.criterion(model(batch), batch.y)
+        mixed = super().augment_batch(graphs, generator)
+        del mixed[SALIENCY]
+        return self.criterion(model(mixed), mixed.y)
 
     def saliency(self, model: nn.Module, batch: Batch) -> Tensor:
         """The norm of the gradient of the loss by the encoded vector of each node."""
@@ -201,7 +187,3 @@ def _first(key: Tensor) -> Tensor:
     new = torch.ones_like(order, dtype=torch.bool)
     new[1:] = key[order].diff() != 0
     return order[new]
-
-
-def _without_saliency(graphs: PackedGraphs) -> dict[str, Tensor]:
-    return {k: v for k, v in graphs.node.items() if k != SALIENCY}

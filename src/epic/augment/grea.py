@@ -9,16 +9,18 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from epic.augment.base import Augmentation, MethodInfo, need_share
-from epic.augment.training import need_parts
+from epic.augment import checks
+from epic.augment.base import MethodInfo
+from epic.augment.params import param
+from epic.augment.training import TrainingMethod, need_parts
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs
 from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, gcn_scale
 from epic.nn.messages import SortedEdges
-from epic.random import Seed, derived
+from epic.random import derived
 
 
-class GREA(Augmentation):
+class GREA(TrainingMethod):
     """Learn which nodes matter, and predict the same label from them among the other nodes of any graph of the batch.
 
     Liu et al., Graph Rationalization with Environment-based Augmentations, KDD 2022. A small GNN, the separator, gives
@@ -26,7 +28,7 @@ class GREA(Augmentation):
     ``r`` of a graph, and with one minus the gates its environment ``e``. The loss is that of ``r``, plus that of all
     ``r_i + e_j`` with the label of graph i, plus how far the mean gate of a graph is from ``gamma``. Validation and
     test use ``r`` alone. In turns, the separator is trained for ``separator_epochs`` and the rest for
-    ``predictor_epochs``; in a loop that never calls :meth:`begin_epoch`, both are at once.
+    ``predictor_epochs``; in a loop that never calls :meth:`on_epoch_start`, both are at once.
 
     Our choices: the three losses count alike; pooling is the backbone's own (a sum on TU sets, as in the paper; OGB's
     form takes means), so that ``r + e`` is what the backbone would have computed; the separator has the backbone's
@@ -34,7 +36,7 @@ class GREA(Augmentation):
     attributes are kept; both networks use them.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Liu et al., Graph Rationalization with Environment-based Augmentations, KDD 2022",
         changes="vectors of whole graphs: rationale of one, environment of another",
         needs="fit: looks at the features; a model with nodes, pool, head",
@@ -42,29 +44,16 @@ class GREA(Augmentation):
         edge_attr="kept",
         cost="a second, small network; the head on all pairs of a batch",
     )
-    grid = {"gamma": (0.4, 0.1, 0.25, 0.55)}
-    makes_graphs = False
 
-    def __init__(
-        self,
-        gamma: float = 0.4,
-        separator_epochs: int = 1,
-        predictor_epochs: int = 3,
-        separator_layers: int = 2,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(0.0, False, seed, num_classes=num_classes, degree_features=False, task=task)
-        self.gamma = need_share(gamma, "gamma")
-        counts = {"separator_epochs": separator_epochs, "predictor_epochs": predictor_epochs}
-        for name, value in {**counts, "separator_layers": separator_layers}.items():
-            if value < 1:
-                raise InputError(f"{name} must be at least 1, got {value}")
-        self.separator_epochs = int(separator_epochs)
-        self.predictor_epochs = int(predictor_epochs)
-        self.separator_layers = int(separator_layers)
+    gamma: float = param(
+        default=0.4, grid=(0.1, 0.25, 0.55), check=checks.share, kw_only=False, help="wanted share of rationale nodes"
+    )
+    separator_epochs: int = param(default=1, check=checks.count, help="epochs in a row for the separator")
+    predictor_epochs: int = param(default=3, check=checks.count, help="epochs in a row for the rest")
+    separator_layers: int = param(default=2, check=checks.count, help="layers of the separator")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._columns: tuple[FeatureSchema, FeatureSchema | None] | None = None
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
@@ -87,15 +76,15 @@ class GREA(Augmentation):
             torch.default_generator.manual_seed(derived(self._seed, "separator").initial_seed())
             return Rationale(model, Separator(*self._columns, conv, width, self.separator_layers))
 
-    def begin_epoch(self, model: nn.Module, epoch: int) -> None:
+    def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
         """Let the separator learn, or everything else: a function of the epoch alone, so that a run can be resumed."""
-        super().begin_epoch(model, epoch)
+        super().on_epoch_start(model, epoch)
         model = _rationale(model)
         now = epoch % (self.separator_epochs + self.predictor_epochs) < self.separator_epochs
         model.separator.requires_grad_(now)
         model.backbone.requires_grad_(not now)
 
-    def end(self, model: nn.Module) -> None:
+    def on_train_end(self, model: nn.Module) -> None:
         """Leave nothing frozen behind."""
         model.requires_grad_(True)
 

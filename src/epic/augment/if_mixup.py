@@ -7,11 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.augment.base import Augmentation, MethodInfo, need_float
-from epic.augment.shares import another, beta, need_positive
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.params import param
+from epic.augment.shares import another, beta
 from epic.graphs.packed import PackedGraphs, matrix, offsets
 from epic.labels import mix
-from epic.random import Seed
 
 
 class IfMixup(Augmentation):
@@ -29,7 +30,7 @@ class IfMixup(Augmentation):
     nothing special.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Guo and Mao, ifMixup, AAAI 2023",
         changes="everything: weighted edges and features of two graphs averaged",
         needs="float features",
@@ -37,29 +38,21 @@ class IfMixup(Augmentation):
         edge_attr="averages (float only)",
         cost="one sort of all edges",
     )
-    grid = {"alpha": (20.0, 10.0, 5.0, 1.0)}
+    mixes = True
     follows_degrees = False
 
-    def __init__(
-        self,
-        alpha: float = 20.0,
-        ratio: float = 1.0,
-        replace: bool = True,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        self.alpha = need_positive(alpha, "alpha")
+    alpha: float = param(
+        default=20.0, grid=(10.0, 5.0, 1.0), check=checks.positive, kw_only=False, help="shares follow Beta(alpha, 1)"
+    )
+    ratio: float = param(default=1.0)
+    replace: bool = param(default=True)
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         super().prepare(graphs, **options)
-        need_float(graphs, "ifMixup", "averages features")
+        checks.need_float(graphs, "ifMixup", "averages features")
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        need_float(graphs, "ifMixup", "averages features")
+        checks.need_float(graphs, "ifMixup", "averages features")
         if len(graphs) < 2:
             return None
         other = another(picked, len(graphs), generator)

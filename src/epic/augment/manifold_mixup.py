@@ -6,14 +6,15 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from epic.augment.base import Augmentation, MethodInfo
-from epic.augment.shares import beta, need_positive
-from epic.augment.training import need_parts
+from epic.augment import checks
+from epic.augment.base import MethodInfo
+from epic.augment.params import param
+from epic.augment.shares import beta
+from epic.augment.training import TrainingMethod, need_parts
 from epic.errors import InputError
-from epic.random import Seed
 
 
-class ManifoldMixup(Augmentation):
+class ManifoldMixup(TrainingMethod):
     """Mix the pooled vectors of graphs before the head, and their losses in the same proportion.
 
     Wang et al., Mixup for Node and Graph Classification, The Web Conference 2021 (after Verma et al., ICML 2019). Each
@@ -24,7 +25,7 @@ class ManifoldMixup(Augmentation):
     it uses what either graph has. ``alpha`` = 1, a uniform share, is our choice of default.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Wang et al., Mixup for Node and Graph Classification, WWW 2021",
         changes="vectors of whole graphs",
         needs="a model with embed, head",
@@ -32,14 +33,11 @@ class ManifoldMixup(Augmentation):
         edge_attr="kept",
         cost="nearly none",
     )
-    grid = {"alpha": (1.0, 0.1, 0.5, 2.0)}
-    makes_graphs = False
+    mixes = True
 
-    def __init__(
-        self, alpha: float = 1.0, seed: Seed = None, *, num_classes: int | None = None, task: str | None = None
-    ) -> None:
-        super().__init__(0.0, False, seed, num_classes=num_classes, degree_features=False, task=task)
-        self.alpha = need_positive(alpha, "alpha")
+    alpha: float = param(
+        default=1.0, grid=(0.1, 0.5, 2.0), check=checks.positive, kw_only=False, help="shares follow Beta(alpha, alpha)"
+    )
 
     def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
         batch.mixup_share = beta(1, self.alpha, self.alpha, generator)[0].float().to(batch.y.device)

@@ -9,13 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.augment.base import Augmentation, MethodInfo, need_bool, need_share
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.params import param
 from epic.augment.reliability import HELD_OUT, Descriptors, Given, Logistic, Reliability
 from epic.data.splits import hold_out
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, join, matrix, offsets, ranges
 from epic.labels import soft_labels
-from epic.random import Seed, uniform
+from epic.random import uniform
 
 AREA = 1 << 22
 """Pairs of neighbours of a node that are looked at in one go, over all nodes."""
@@ -44,7 +46,7 @@ class MotifSwap(Augmentation):
     edge keeps its own. Self-loops stay.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Zhou et al., M-Evolve, IEEE TNSE 2020",
         changes="edges: open triads rewired",
         needs="fit: a small classifier for its label filter",
@@ -52,27 +54,15 @@ class MotifSwap(Augmentation):
         edge_attr="kept",
         cost="all pairs of neighbours; the filter's classifier",
     )
-    grid = {"share": (0.15, 0.05, 0.3)}
 
-    def __init__(
-        self,
-        share: float = 0.15,
-        label_filter: bool = True,
-        tries: int = 3,
-        ratio: float = 0.5,
-        replace: bool = False,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        if tries < 1:
-            raise InputError(f"tries must be at least 1, got {tries}")
-        self.share = need_share(share, "share")
-        self.label_filter = need_bool(label_filter, "label_filter")
-        self.tries = int(tries)
+    share: float = param(
+        default=0.15, grid=(0.05, 0.3), check=checks.share, kw_only=False, help="of the edges to rewire"
+    )
+    label_filter: bool = param(default=True, check=checks.flag, help="refuse graphs of doubtful label")
+    tries: int = param(default=3, check=checks.count, help="draws until the original stays")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._reliable: Reliability | None = None
 
     def prepare(self, graphs: PackedGraphs, classifier: Callable | None = None, **options: Any) -> None:
@@ -81,7 +71,7 @@ class MotifSwap(Augmentation):
         if not self.label_filter:
             return
         assert graphs.y is not None
-        y = soft_labels(graphs.y, self.num_classes)
+        y = soft_labels(graphs.y, self.num_classes_)
         label, num_classes = self._class_of(y), max(2, y.shape[1])
         known = (label >= 0).nonzero()[:, 0]
         graphs, label = graphs.select(known), label[known]
@@ -101,8 +91,9 @@ class MotifSwap(Augmentation):
             return swap(chosen, self.share, generator)
         if self._reliable is None:
             raise InputError("MotifSwap needs a classifier for its filter: call fit(train), or pass label_filter=False")
-        assert chosen.y is not None
-        label = self._class_of(chosen.y)
+        if chosen.y is None:
+            raise InputError("MotifSwap's filter needs labels y: give each graph one, or pass label_filter=False")
+        label = self._class_of(soft_labels(chosen.y, self.num_classes_))
         waiting = torch.arange(len(chosen), device=chosen.ptr.device)
         parts, order = [], []
         for _ in range(self.tries):
@@ -123,12 +114,12 @@ class MotifSwap(Augmentation):
     def _class_of(self, y: Tensor) -> Tensor:
         """Class of each graph, -1 where it is not known."""
         rows = matrix(y)
-        if self.task == "classes":
+        if self.task_ == "classes":
             return rows.argmax(1)
-        if self.task == "binary" and rows.shape[1] == 1:
+        if self.task_ == "binary" and rows.shape[1] == 1:
             return torch.where(torch.isnan(rows[:, 0]), -1, (rows[:, 0] > 0.5).long())
         raise InputError(
-            f"MotifSwap's filter needs classes or one 0/1 task, but y holds {rows.shape[1]} columns of {self.task}: "
+            f"MotifSwap's filter needs classes or one 0/1 task, but y holds {rows.shape[1]} columns of {self.task_}: "
             "pass label_filter=False"
         )
 

@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.augment.base import Augmentation, MethodInfo, need_bool
-from epic.errors import InputError
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.params import param
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, offsets, owners
-from epic.random import Seed, uniform
+from epic.random import uniform
 
 SECOND, BOTH = 1, 2
 
@@ -33,7 +34,7 @@ class NodeSam(Augmentation):
     ways. It is never the edge to be merged, as that would undo the split; graphs without edges stay the same.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Yoo et al., Model-Agnostic Augmentation for Accurate Graph Classification, WWW 2022",
         changes="nodes, edges: one node split, two neighbours merged",
         needs="nothing",
@@ -41,25 +42,11 @@ class NodeSam(Augmentation):
         edge_attr="kept; the new edge copies one near it",
         cost="a few passes over the edges",
     )
-    grid = {"rounds": (1, 2, 4)}
 
-    def __init__(
-        self,
-        rounds: int = 1,
-        adjust: bool = True,
-        ratio: float = 1.0,
-        replace: bool = True,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        if rounds < 1:
-            raise InputError(f"rounds must be at least 1, got {rounds}")
-        self.rounds = int(rounds)
-        self.adjust = need_bool(adjust, "adjust")
+    rounds: int = param(default=1, grid=(2, 4), check=checks.count, kw_only=False, help="how often to split and merge")
+    adjust: bool = param(default=True, check=checks.flag, help="make up for edges lost in merging")
+    ratio: float = param(default=1.0)
+    replace: bool = param(default=True)
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)

@@ -8,16 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from epic.augment.regions import Regions
-from epic.errors import InputError
 
 DIGITS = 12
-
-
-def need_restart(value: float) -> float:
-    """A chance to go back to the root, strictly between 0 and 1, or an error that names it."""
-    if not 0 < value < 1:
-        raise InputError(f"restart must lie between 0 and 1, both excluded, got {value}")
-    return float(value)
 
 
 def pagerank(neighbours: csr_array, root: np.ndarray, restart: float) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,35 +15,34 @@ PAIRS = ("random", "different", "same")
 def draw_pairs(
     y: Tensor | None, graphs: int, count: int, pairs: str, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Two lists of distinct partners, ``count`` long, or empty where no pair of the asked kind exists.
+    """Draw pairs of different graphs.
 
-    Sources go round the graphs that take part, so that each is used about equally often.
+    Sources go round all graphs that have a partner, in random order, so that none is a source more than once oftener
+    than another. The partner of each is uniform over all graphs that the rule allows.
+
+    Args:
+        y: Labels; without them every pair is allowed.
+        graphs: How many graphs there are.
+        count: How many pairs to draw.
+        pairs: ``random``, or ``different`` or ``same`` labels only.
+        generator: The source of randomness.
+
+    Returns:
+        Numbers of sources and of targets, ``count`` of each, or none where no pair is allowed.
     """
     choose(pairs, PAIRS, "pairs")
-    shuffled = torch.randperm(graphs, generator=generator)
-    # Partners come from half as many graphs as there are pairs, where they can: each graph used has to be embedded, and
-    # then serves in about four pairs. The pool is drawn anew each time, so that over many batches all pairs are alike.
-    pool = shuffled[: max(2, -(-count // 2))]
-    if graphs < 2 or count == 0:
-        return shuffled[:0], shuffled[:0]
-    if pairs == "random" or y is None:
-        numbers, size = pool.numpy(), pool.numel()
-        one = np.arange(count) % size
-        other = (one + 1 + (uniform(count, generator).numpy() * (size - 1)).astype(np.int64)) % size
-        return torch.from_numpy(numbers[one]), torch.from_numpy(numbers[other])
-    group = _groups(y).cpu()
-    for among in (pool, shuffled):
-        partners = GroupSampler(group[among])
-        able = (partners.has_other if pairs == "different" else partners.has_same).nonzero()[:, 0]
-        if able.numel():
-            source = able[torch.arange(count) % able.numel()]
-            chance = uniform(count, generator)
-            target = partners.other(source, chance) if pairs == "different" else partners.same(source, chance)
-            return among[source], among[target]
-    return shuffled[:0], shuffled[:0]
+    different = pairs == "different" and y is not None
+    alike = torch.zeros(graphs, dtype=torch.long)  # one group: any other graph is of the same
+    groups = GroupSampler(alike if pairs == "random" or y is None else _groups(y).cpu())
+    order = torch.randperm(graphs, generator=generator)
+    order = order[(groups.has_other if different else groups.has_same)[order]]
+    if order.numel() == 0:
+        return order, order
+    source, chance = order[torch.arange(count) % order.numel()], uniform(count, generator)
+    return source, groups.other(source, chance) if different else groups.same(source, chance)
 
 
 def _groups(y: Tensor) -> Tensor:
-    """Equal labels, equal numbers; missing entries count as equal to each other."""
+    """Return equal numbers for equal labels; missing entries count as equal to each other."""
     rows = torch.nan_to_num(y, nan=-torch.inf) if y.is_floating_point() else y
     return matrix(rows).unique(dim=0, return_inverse=True)[1]

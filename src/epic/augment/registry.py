@@ -1,14 +1,15 @@
-"""Every augmentation by its name on the command line."""
+"""Every method by its name on the command line."""
 
 from __future__ import annotations
 
-from epic.augment.base import Augmentation
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.drop_edge import DropEdge
 from epic.augment.drop_node import DropNode
 from epic.augment.epic import EPIC
-from epic.augment.epic_feature import EPICFeature
-from epic.augment.epic_no_indicator import EPICNoIndicator
-from epic.augment.epic_unit import EPICUnit
 from epic.augment.flag import FLAG
 from epic.augment.g_mixup import GMixup
 from epic.augment.ged_mixup import GEDMixup
@@ -19,37 +20,91 @@ from epic.augment.if_mixup import IfMixup
 from epic.augment.manifold_mixup import ManifoldMixup
 from epic.augment.motif_swap import MotifSwap
 from epic.augment.node_sam import NodeSam
+from epic.augment.params import Param
 from epic.augment.s_mixup import SMixup
 from epic.augment.subgraph import Subgraph
 from epic.augment.submix import SubMix
 from epic.augment.vanilla import Vanilla
-from epic.errors import choose
-
-# In the order of the paper's tables.
-METHODS: dict[str, type[Augmentation]] = {
-    "vanilla": Vanilla,
-    "drop_edge": DropEdge,
-    "drop_node": DropNode,
-    "subgraph": Subgraph,
-    "flag": FLAG,
-    "submix": SubMix,
-    "manifold_mixup": ManifoldMixup,
-    "g_mixup": GMixup,
-    "grea": GREA,
-    "s_mixup": SMixup,
-    "epic": EPIC,
-    "epic_unit": EPICUnit,
-    "epic_feature": EPICFeature,
-    "epic_no_indicator": EPICNoIndicator,
-    "ged_mixup": GEDMixup,
-    "graph_crop": GraphCrop,
-    "motif_swap": MotifSwap,
-    "graph_transplant": GraphTransplant,
-    "if_mixup": IfMixup,
-    "node_sam": NodeSam,
-}
+from epic.costs.feature import FeatureCost
+from epic.costs.unit import UnitCost
+from epic.errors import InputError, choose
 
 
-def method_class(name: str) -> type[Augmentation]:
-    """Return the class of a method by its name on the command line."""
+@dataclass(frozen=True)
+class Preset:
+    """A method with a name: a class, and parameters that are fixed.
+
+    Attributes:
+        name: Its name on the command line.
+        cls: The class of the augmentation.
+        info: What ``epic methods`` lists.
+        fixed: Parameters that cannot be set.
+    """
+
+    name: str
+    cls: type[Augmentation]
+    info: MethodInfo
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def params(self) -> dict[str, Param]:
+        """Return the parameters that can be set."""
+        return {n: p for n, p in self.cls.params.items() if n not in self.fixed}
+
+    @property
+    def grid(self) -> dict[str, tuple[Any, ...]]:
+        """Return the values to choose from on validation, the default of each parameter first."""
+        return {n: p.choices for n, p in self.params.items() if p.grid}
+
+    def create(self, **settings: Any) -> Augmentation:
+        """Make the augmentation."""
+        for name in settings:
+            if name in self.fixed:
+                raise InputError(f"{self.name} has {name}={self.fixed[name]!r}: leave it out, or take another method")
+        return self.cls(**settings, **self.fixed)
+
+
+_CONTROL = replace(
+    EPIC.info,
+    paper="control; Heo et al., EPIC, IJCAI 2024, table of cost functions",
+    needs="nothing",
+    cost="one assignment a graph",
+)
+_PRESETS = (  # in the order of the paper's tables
+    *(
+        Preset(name, cls, cls.info)
+        for name, cls in {
+            "vanilla": Vanilla,
+            "drop_edge": DropEdge,
+            "drop_node": DropNode,
+            "subgraph": Subgraph,
+            "flag": FLAG,
+            "submix": SubMix,
+            "manifold_mixup": ManifoldMixup,
+            "g_mixup": GMixup,
+            "grea": GREA,
+            "s_mixup": SMixup,
+            "epic": EPIC,
+        }.items()
+    ),
+    Preset("epic_unit", EPIC, _CONTROL, {"cost": UnitCost()}),
+    Preset("epic_feature", EPIC, _CONTROL, {"cost": FeatureCost()}),
+    Preset("epic_no_indicator", EPIC, replace(EPIC.info, paper="control; " + EPIC.info.paper), {"indicator": False}),
+    *(
+        Preset(name, cls, cls.info)
+        for name, cls in {
+            "ged_mixup": GEDMixup,
+            "graph_crop": GraphCrop,
+            "motif_swap": MotifSwap,
+            "graph_transplant": GraphTransplant,
+            "if_mixup": IfMixup,
+            "node_sam": NodeSam,
+        }.items()
+    ),
+)
+METHODS: dict[str, Preset] = {preset.name: preset for preset in _PRESETS}
+
+
+def find_method(name: str) -> Preset:
+    """Return a method by its name, or an error that names the nearest ones."""
     return METHODS[choose(name, METHODS, "method")]

@@ -9,14 +9,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from epic.augment.base import Augmentation, MethodInfo, need_float, need_share
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.learn_matching import Matching, train_matching
-from epic.augment.shares import another, beta, need_positive
+from epic.augment.params import param
+from epic.augment.shares import another, beta
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs, matrix, ranges
 from epic.labels import mix
 from epic.nn.matching_network import AREA, Block, MatchingNetwork, blocks
-from epic.random import Seed
+from epic.random import digest
 
 
 class SMixup(Augmentation):
@@ -31,7 +33,8 @@ class SMixup(Augmentation):
 
     ``temperature`` divides the similarity. At 1 the plan is nearly uniform, each entry close to one over the number of
     nodes, and hardly an edge of the second molecule is heavy enough to outlive the cut; small values align sharply.
-    ``width`` and ``layers``: of the network. Options of ``fit``: see :class:`epic.augment.learn_matching.Matching`.
+    ``hidden_channels`` and ``num_layers`` are those of the network. Options of ``fit`` are those of
+    :class:`epic.augment.learn_matching.Matching`.
 
     Our choices: similarity is the cosine. Graphs are paired two and two, and one run of the network serves both
     mixtures. An edge's attributes are averages by the weight that each edge brings to it. Integer categories have no
@@ -40,7 +43,7 @@ class SMixup(Augmentation):
     Self-loops may arise, as the formula has them.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Ling et al., Graph Mixup with Soft Alignments, ICML 2023",
         changes="everything: weighted edges and features of two aligned graphs averaged",
         needs="fit: learns a matching network; float features",
@@ -48,31 +51,25 @@ class SMixup(Augmentation):
         edge_attr="averages (float only)",
         cost="the matching network on each pair",
     )
-    grid = {"temperature": (1.0, 0.1, 0.02), "alpha": (1.0, 0.1, 10.0)}
+    mixes = True
     follows_degrees = False
     learns = True
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        temperature: float = 1.0,
-        cut: float = 0.1,
-        width: int = 100,
-        layers: int = 5,
-        ratio: float = 1.0,
-        replace: bool = True,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        self.alpha = need_positive(alpha, "alpha")
-        self.temperature = need_positive(temperature, "temperature")
-        self.cut = need_share(cut, "cut")
-        self.width, self.layers = int(need_positive(width, "width")), int(need_positive(layers, "layers"))
-        self.history: list[dict[str, float]] = []
+    alpha: float = param(
+        default=1.0, grid=(0.1, 10.0), check=checks.positive, kw_only=False, help="shares follow Beta(alpha, alpha)"
+    )
+    temperature: float = param(
+        default=1.0, grid=(0.1, 0.02), check=checks.positive, help="of the softmax that aligns nodes"
+    )
+    cut: float = param(default=0.1, check=checks.share, help="below which weights of edges go")
+    hidden_channels: int = param(default=100, check=checks.count, help="of the matching network")
+    num_layers: int = param(default=5, check=checks.count, help="of the matching network")
+    ratio: float = param(default=1.0)
+    replace: bool = param(default=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.history_: list[dict[str, float]] = []
         self._network: MatchingNetwork | None = None
 
     @property
@@ -83,13 +80,19 @@ class SMixup(Augmentation):
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Train the matching network; ``history`` then tells how well it orders triplets."""
-        need_float(graphs, "S-Mixup", "averages features")
+        checks.need_float(graphs, "S-Mixup", "averages features")
         for name in options:
             choose(name, Matching.__dataclass_fields__, "option of fit")
-        self._network, self.history = train_matching(graphs, self.width, self.layers, self._seed, Matching(**options))
+        self._network, self.history_ = train_matching(
+            graphs, self.hidden_channels, self.num_layers, self._seed, Matching(**options)
+        )
+
+    def fingerprint(self) -> str:
+        """Return a text that differs where augmented graphs do, the weights of the network included."""
+        return f"{super().fingerprint()} {digest(*self.network.state_dict().values())}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        need_float(graphs, "S-Mixup", "averages features")
+        checks.need_float(graphs, "S-Mixup", "averages features")
         if len(graphs) < 2:
             return None
         one, two, place = _couples(picked, len(graphs), generator)

@@ -6,7 +6,6 @@ import torch
 from scipy.special import betaincinv
 from torch import Tensor
 
-from epic.errors import InputError
 from epic.random import uniform
 
 
@@ -16,13 +15,6 @@ def beta(count: int, a: float, b: float, generator: torch.Generator) -> Tensor:
     Through the inverse of the distribution: torch's own Beta draws from the global random state.
     """
     return torch.from_numpy(betaincinv(a, b, uniform(count, generator).numpy()))
-
-
-def need_positive(value: float, name: str) -> float:
-    """A number above 0, or an error that names it."""
-    if not 0 < value < float("inf"):
-        raise InputError(f"{name} must be a positive number, got {value}")
-    return float(value)
 
 
 def another(picked: Tensor, graphs: int, generator: torch.Generator) -> Tensor:

@@ -6,10 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.augment.base import Augmentation, MethodInfo, need_share
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.params import param
 from epic.augment.regions import Regions, keep_first
 from epic.graphs.packed import PackedGraphs
-from epic.random import Seed, uniform
+from epic.random import uniform
 
 
 class Subgraph(Augmentation):
@@ -24,7 +26,7 @@ class Subgraph(Augmentation):
     not matter to it.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="You et al., Graph Contrastive Learning with Augmentations, NeurIPS 2020",
         changes="nodes: a random connected part is kept",
         needs="nothing",
@@ -32,21 +34,10 @@ class Subgraph(Augmentation):
         edge_attr="kept",
         cost="one shortest-path search a batch",
     )
-    grid = {"share": (0.85, 0.5, 0.2)}
 
-    def __init__(
-        self,
-        share: float = 0.85,
-        ratio: float = 1.0,
-        replace: bool = True,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        self.share = need_share(share, "share")
+    share: float = param(default=0.85, grid=(0.5, 0.2), check=checks.share, kw_only=False, help="of the nodes to keep")
+    ratio: float = param(default=1.0)
+    replace: bool = param(default=True)
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)

@@ -8,13 +8,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.augment.base import Augmentation, MethodInfo, need_share
-from epic.augment.pagerank import by_pagerank, need_restart
+from epic.augment import checks
+from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.pagerank import by_pagerank
+from epic.augment.params import param
 from epic.augment.regions import Regions
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import merge, offsets, owners, ranges
 from epic.labels import mix
-from epic.random import Seed, uniform
+from epic.random import uniform
 
 
 class SubMix(Augmentation):
@@ -30,7 +32,7 @@ class SubMix(Augmentation):
     Our choices: a graph left without edges is labelled by its nodes instead; the walk follows edges in both directions.
     """
 
-    about = MethodInfo(
+    info = MethodInfo(
         paper="Yoo et al., Model-Agnostic Augmentation for Accurate Graph Classification, WWW 2022",
         changes="nodes, edges, features: a region comes from another graph",
         needs="nothing",
@@ -38,23 +40,14 @@ class SubMix(Augmentation):
         edge_attr="kept",
         cost="one PageRank a batch",
     )
-    grid = {"p": (0.4, 0.2, 0.6)}
+    mixes = True
 
-    def __init__(
-        self,
-        p: float = 0.4,
-        restart: float = 0.15,
-        ratio: float = 1.0,
-        replace: bool = True,
-        seed: Seed = None,
-        *,
-        num_classes: int | None = None,
-        degree_features: bool | None = None,
-        task: str | None = None,
-    ) -> None:
-        super().__init__(ratio, replace, seed, num_classes=num_classes, degree_features=degree_features, task=task)
-        self.p = need_share(p, "p")
-        self.restart = need_restart(restart)
+    p: float = param(
+        default=0.4, grid=(0.2, 0.6), check=checks.share, kw_only=False, help="largest share of the region"
+    )
+    restart: float = param(default=0.15, check=checks.open_share, help="chance that the walk goes back to its root")
+    ratio: float = param(default=1.0)
+    replace: bool = param(default=True)
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         count, total = picked.numel(), len(graphs)

@@ -1,21 +1,127 @@
-"""What methods that act inside a training step share: parts of the model, and a seed that travels with the batch."""
+"""Methods that act inside a training step, and what a training loop asks of every method."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch_geometric.data import Batch
 
+from epic.augment.base import Augmentation
 from epic.errors import InputError
+from epic.graphs.packed import Graphs
+from epic.labels import loss, soft_labels
 
 SEED = "augment_seed"
 
 
+class TrainingSteps(Protocol):
+    """What a training loop asks of a method; :func:`training_steps` gives it for any augmentation."""
+
+    def wrap_model(self, model: nn.Module) -> nn.Module:
+        """Return the module to train in place of ``model``."""
+
+    def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
+        """Prepare an epoch."""
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """Return the value to call ``backward`` on; clear gradients before it, not after."""
+
+    def on_train_end(self, model: nn.Module) -> None:
+        """Clean up after the last epoch."""
+
+
+class TrainingMethod(Augmentation):
+    """Base of methods that act in the loss.
+
+    Called on a batch, such a method attaches the randomness of the training step to it; :meth:`loss` then does the
+    work. A loop that trains with it calls :meth:`wrap_model` first, :meth:`on_epoch_start` before each epoch and
+    :meth:`on_train_end` after the last.
+    """
+
+    makes_graphs = False
+    ratio = 0.0
+    replace = False
+    degree_features: bool | None = False
+
+    @abstractmethod
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        """Return the value to call ``backward`` on. A batch that this method was not called on is given to it first."""
+
+    def wrap_model(self, model: nn.Module) -> nn.Module:
+        """Return the module to train in place of ``model``; a method with networks of its own wraps it."""
+        return model
+
+    def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
+        """Prepare an epoch."""
+        self.set_epoch(epoch)
+
+    def on_train_end(self, model: nn.Module) -> None:
+        """Clean up after the last epoch."""
+
+    def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
+        """Let a batch carry the randomness of its training step, from whatever process makes it."""
+        batch[SEED] = torch.randint(2**63 - 1, (), generator=generator)
+
+    def augment_batch(self, graphs: Graphs, generator: torch.Generator) -> Batch:
+        batch = super().augment_batch(graphs, generator)
+        self.attach_randomness(batch, generator)
+        return batch
+
+    def ensure_augmented(self, batch: Batch) -> Batch:
+        """Return the batch after this method, whether the method was called on it or not."""
+        return batch if "augmented" in batch else self(batch)
+
+    def step_generator(self, batch: Batch) -> torch.Generator:
+        """Return the generator (on the CPU) that the seed of a batch stands for."""
+        if SEED not in batch:
+            name = type(self).__name__
+            raise InputError(f"the batch has no seed of {name}: call it on the batch first, {name}()(batch)")
+        return torch.Generator().manual_seed(int(batch[SEED]))
+
+    def criterion(self, output: Tensor, y: Tensor) -> Tensor:
+        """Return the loss of outputs against labels of any kind."""
+        return label_loss(self, output, y)
+
+
+class PlainSteps:
+    """Training on the batches of a method that does not act in the loss."""
+
+    def __init__(self, augment: Augmentation) -> None:
+        self.augment = augment
+
+    def wrap_model(self, model: nn.Module) -> nn.Module:
+        return model
+
+    def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
+        self.augment.set_epoch(epoch)
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        batch = batch if "augmented" in batch else self.augment(batch)
+        return label_loss(self.augment, model(batch), batch.y)
+
+    def on_train_end(self, model: nn.Module) -> None:
+        pass
+
+
+def training_steps(augment: Augmentation) -> TrainingSteps:
+    """Return the method itself if it acts in the loss, else plain training on its batches."""
+    return augment if isinstance(augment, TrainingMethod) else PlainSteps(augment)
+
+
+def label_loss(augment: Augmentation, output: Tensor, y: Tensor) -> Tensor:
+    """Return the loss of outputs against labels, which are what the method knows them to be."""
+    task = augment.task_
+    if task is None:  # mixed labels do not show what they are: 0.3 may be a probability or a value
+        raise InputError("what the labels are is not known here: call fit(train), or pass task=")
+    return loss(output, soft_labels(y, output.shape[1]), task)
+
+
 def need_parts(model: nn.Module, parts: Sequence[str], method: str) -> Any:
-    """The model, if it can be run in pieces."""
+    """Return the model if it can be run in pieces."""
     missing = [p for p in parts if not hasattr(model, p)]
     if missing:
         raise InputError(
@@ -23,15 +129,3 @@ def need_parts(model: nn.Module, parts: Sequence[str], method: str) -> Any:
             "use epic.train.Backbone, or give your model these parts"
         )
     return model
-
-
-def put_seed(batch: Batch, generator: torch.Generator) -> None:
-    """Let a batch carry the randomness of its training step, from whatever process makes it."""
-    batch[SEED] = torch.randint(2**63 - 1, (), generator=generator)
-
-
-def step_generator(batch: Batch, method: str) -> torch.Generator:
-    """The generator (on the CPU) that the seed of a batch stands for."""
-    if SEED not in batch:
-        raise InputError(f"the batch has no seed of {method}: call it on the batch first, {method}()(batch)")
-    return torch.Generator().manual_seed(int(batch[SEED]))

@@ -44,7 +44,7 @@ def augment(
     """
     from tqdm import tqdm
 
-    from epic.augment import method_class
+    from epic.augment import find_method
     from epic.augment.offline import ShardMaker, check_shard, write_shards
     from epic.data.shards import begin
     from epic.random import digest
@@ -54,7 +54,7 @@ def augment(
     choose(part, ("train", "all"), "part")
     chosen = run_config(**run)
     check_shard(shard)
-    if not method_class(chosen.method).makes_graphs:
+    if not find_method(chosen.method).cls.makes_graphs:
         raise InputError(
             f"{chosen.method} makes no graphs, so there is nothing to write: it acts while a model is trained"
         )

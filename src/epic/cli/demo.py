@@ -39,7 +39,7 @@ def demo(
     typer.echo(f"  {'pair of graphs':<16}{'nodes':<12}{'paper':>7}{'here':>7}")
     part_name = {"head": "head-head", "mixed": "head-tail", "tail": "tail-tail"}
     sign_name = {"negative": "other class", "positive": "same class"}
-    for sign, part, printed, measured in rows(pattern(augment.cost, unseen)):
+    for sign, part, printed, measured in rows(pattern(augment.cost_, unseen)):
         shown = "-" if printed is None else f"{printed:.2f}"
         typer.echo(f"  {sign_name[sign]:<16}{part_name[part]:<12}{shown:>7}{measured:>7.2f}")
 

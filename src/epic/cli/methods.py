@@ -17,15 +17,14 @@ def methods(
 
     The name is what `epic train --method` takes; settings are given with `--set NAME=VALUE`.
     """
-    from epic.augment import METHODS, method_class
+    from epic.augment import METHODS
 
     columns = ["changes", "needs", "label", "edge_attr", "cost", *(["paper"] if papers else [])]
     rows = []
-    for name in METHODS:
-        kind = method_class(name)
-        row = [name, *(getattr(kind.about, c) for c in columns)]
+    for name, preset in METHODS.items():
+        row = [name, *(getattr(preset.info, c) for c in columns)]
         if grids:
-            row.append("; ".join(f"{k} {', '.join(map(str, v))}" for k, v in kind.grid.items()) or "-")
+            row.append("; ".join(f"{k} {', '.join(map(str, v))}" for k, v in preset.grid.items()) or "-")
         rows.append(row)
     titles = ["method", *(c.replace("edge_attr", "edge attributes") for c in columns), *(["grid"] if grids else [])]
     show(titles, rows)

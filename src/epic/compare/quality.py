@@ -71,10 +71,10 @@ def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: i
     _warm_up(method, graphs.select(parts[0]), seed)
     originals, made, origins, took = [], [], [], []
     for number, index in enumerate(parts):
-        batch = method._labelled(graphs.select(index))
+        batch = graphs.select(index)
         picked = torch.arange(len(batch))
         start = time.perf_counter()
-        found = method._made(batch, picked, derived(seed, "made", number))
+        found = method.make_graphs(batch, picked, derived(seed, "made", number))
         took.append(time.perf_counter() - start)
         if found is None:
             return None
@@ -90,8 +90,8 @@ def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: i
 
 def _warm_up(method: Augmentation, graphs: PackedGraphs, seed: int) -> None:
     """Make a few graphs that nobody sees: what is compiled or loaded at the first call is not what a graph takes."""
-    few = method._labelled(graphs).select(torch.arange(min(WARM_UP, len(graphs))))
-    method._made(few, torch.arange(len(few)), derived(seed, "warm-up"))
+    few = graphs.select(torch.arange(min(WARM_UP, len(graphs))))
+    method.make_graphs(few, torch.arange(len(few)), derived(seed, "warm-up"))
 
 
 def quality(

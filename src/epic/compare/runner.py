@@ -11,7 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from epic.augment import method_class
+from epic.augment import find_method
 from epic.augment.learn_matching import Matching
 from epic.compare.plan import TUNING_SEED, Plan
 from epic.compare.store import Store
@@ -162,7 +162,7 @@ def _epochs(kind: str, config: dict[str, Any]) -> tuple[int, int]:
     """Of the run itself, and of what it learns before."""
     if kind == "train":
         learned = config.get("cost", {}).get("epochs", 1)
-        if method_class(config["method"]).learns:  # not a cost, but something of its own
+        if find_method(config["method"]).cls.learns:  # not a cost, but something of its own
             learned = config.get("fit_epochs") or Matching().epochs
         return config.get("epochs", 1), learned
     usual = Learning().epochs

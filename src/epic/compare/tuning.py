@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from itertools import product
 from typing import Any
 
-from epic.augment import method_class
+from epic.augment import find_method
 from epic.random import derived
 
-RATIOS = (0.5, 0.2, 1.0)
-"""Shares of augmented graphs to choose from."""
 PLAIN: dict[str, tuple[Any, ...]] = {
     "pool": ("sum", "mean"),
     "lr": (1e-3, 3e-3, 3e-4),
@@ -24,12 +21,7 @@ def candidates(method: str, budget: int, fixed: dict[str, Any]) -> list[dict[str
 
     ``fixed`` settings are not varied. A budget of 0 or 1 leaves the defaults.
     """
-    kind = method_class(method)
-    grid = {k: v for k, v in kind.grid.items() if k not in fixed}
-    takes = inspect.signature(kind).parameters
-    if "ratio" in takes and "ratio" not in fixed and "ratio" not in grid:
-        default = takes["ratio"].default
-        grid["ratio"] = (default, *(r for r in RATIOS if r != default))
+    grid = {k: v for k, v in find_method(method).grid.items() if k not in fixed}
     return spread(grid, budget, method)
 
 

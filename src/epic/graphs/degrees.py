@@ -1,4 +1,4 @@
-"""Node features that are degrees must follow the edges: after an edit they are computed anew."""
+"""Node features that are degrees must follow the edges: after an edit they are computed again."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class DegreeFeatures:
     end: int = 0
 
     def compute(self, graphs: PackedGraphs, dtype: torch.dtype) -> Tensor:
+        """Return the degrees of all nodes in the form of ``x``, as a matrix."""
         degree = graphs.degree(self.end)
         if self.width == 1:
             return degree[:, None].to(dtype)
@@ -29,19 +30,27 @@ class DegreeFeatures:
         return x.scatter_(1, degree.clamp_max(self.width - 1)[:, None], 1)
 
     def refresh(self, graphs: PackedGraphs) -> PackedGraphs:
-        """The same graphs with ``x`` computed anew."""
+        """Return the same graphs with ``x`` computed again."""
         x = graphs.node["x"]
         return replace(graphs, node={**graphs.node, "x": self.compute(graphs, x.dtype).view(x.shape)})
 
 
-def detect(graphs: PackedGraphs) -> DegreeFeatures | None:
-    """Degree features, if that is what ``x`` holds throughout."""
+def informative(graphs: PackedGraphs) -> bool:
+    """Return whether ``x`` can tell if it holds degrees.
+
+    A constant cannot, even where all nodes happen to have that degree.
+    """
     x = graphs.x
-    if x is None or graphs.edge_index.shape[1] == 0:
+    if x is None or graphs.edge_index.shape[1] == 0 or x.dtype == torch.bool or x[:1].numel() == 0:
+        return False
+    return not bool((x == x[:1]).all())
+
+
+def detect(graphs: PackedGraphs) -> DegreeFeatures | None:
+    """Return the degree features, if that is what ``x`` holds throughout."""
+    if graphs.x is None or not informative(graphs):
         return None
-    flat = matrix(x)
-    if flat.shape[1] == 0 or flat.dtype == torch.bool or bool((flat == flat[:1]).all()):
-        return None  # a constant tells nothing, even where all nodes happen to have that degree
+    flat = matrix(graphs.x)
     for end in (0, 1):
         spec = DegreeFeatures(flat.shape[1], end)
         if torch.equal(spec.compute(graphs, flat.dtype), flat):
@@ -50,13 +59,14 @@ def detect(graphs: PackedGraphs) -> DegreeFeatures | None:
 
 
 def demanded(graphs: PackedGraphs) -> DegreeFeatures:
-    """Degree features because the user says so; refuse if ``x`` contradicts."""
+    """Return the degree features that the user says there are; refuse if ``x`` contradicts."""
     if graphs.x is None:
         raise InputError("degree_features=True, but the graphs have no x")
     spec = detect(graphs)
     if spec is None:
         raise InputError(
             "degree_features=True, but x holds neither degrees in one column nor one-hot degrees: "
-            "pass degree_features=False, or make x with torch_geometric.transforms.OneHotDegree"
+            "pass degree_features=False, call fit(train) first if these graphs are few, or make x with "
+            "torch_geometric.transforms.OneHotDegree"
         )
     return spec

@@ -156,20 +156,17 @@ def _is_number(value: object) -> bool:
 
 def default_settings(method: str) -> dict[str, Any]:
     """Return the hyper-parameters that a method declares, with their defaults."""
-    import inspect
+    from epic.augment import find_method
 
-    from epic.augment import method_class
-
-    given_by_the_run = ("cost", "seed", "classes", "num_classes", "degree_features", "task")
-    takes = inspect.signature(method_class(method)).parameters
-    return {name: p.default for name, p in takes.items() if name not in given_by_the_run}
+    given_by_the_run = ("cost", "seed", "num_classes", "degree_features", "task")
+    return {name: p.default for name, p in find_method(method).params.items() if name not in given_by_the_run}
 
 
 def make_method(method: str, **settings: Any) -> Any:
     """Make a method from its settings."""
-    from epic.augment import method_class
+    from epic.augment import find_method
 
-    return method_class(method)(**settings)
+    return find_method(method).create(**settings)
 
 
 def run_config(**values: Any) -> RunConfig:

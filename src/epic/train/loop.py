@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from epic._checkpoint import Checkpoint, identity
 from epic.augment.base import Augmentation
+from epic.augment.training import TrainingSteps, training_steps
 from epic.augment.vanilla import Vanilla
 from epic.data.catalog import degree_features
 from epic.data.dataset import Dataset
@@ -89,7 +90,7 @@ class Steps(torch.utils.data.Dataset):
         order = torch.randperm(len(self.graphs), generator=derived(self.options.seed, "order", epoch))
         size = self.options.batch_size
         picked = self.graphs.select(order[place * size : (place + 1) * size])
-        return self.method(picked, seed=derived(self.options.seed, "augment", step))
+        return self.method.augment_batch(picked, derived(self.options.seed, "augment", step))
 
 
 def with_features(graphs: PackedGraphs, train: Tensor) -> PackedGraphs:
@@ -122,7 +123,7 @@ def train(
     options = options or Training()
     graphs = with_features(dataset.graphs, split.train)
     assert graphs.y is not None
-    method = method or Vanilla(options.seed)
+    method = method or Vanilla(seed=options.seed)
     method.set_label_type(dataset.task, dataset.num_classes)
     parts = {name: graphs.select(getattr(split, name)) for name in ("train", "validation", "test")}
     for name, part in parts.items():
@@ -134,12 +135,13 @@ def train(
     if model is None:
         sample = pack(method.eval_batch(parts["train"]), check=False)
         model = backbone_for(sample, dataset.outputs, backbone, options.seed)
-    model = method.wrap_model(model).to(device)
+    acting = training_steps(method)
+    model = acting.wrap_model(model).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.lr, weight_decay=options.weight_decay)
     content = digest(
         graphs.ptr, graphs.edge_index, graphs.x, graphs.edge_attr, graphs.y, split.train, split.validation, split.test
     )
-    name = identity([asdict(options), repr(model), repr(method)], content)
+    name = identity([asdict(options), repr(model), method.fingerprint()], content)
     state = Checkpoint(model, optimizer, name, lambda e: -e["validation"], checkpoint)
     steps = Steps(parts["train"], method, options)
     done = len(state.history)
@@ -160,8 +162,8 @@ def train(
             torch.manual_seed(derived(options.seed, "dropout", epoch).initial_seed())
             if options.decay_every:
                 optimizer.param_groups[0]["lr"] = options.lr * options.decay ** (epoch // options.decay_every)
-            method.begin_epoch(model, epoch)
-            mean, made, making = _epoch(model, optimizer, batches, steps.per_epoch, method, device)
+            acting.on_epoch_start(model, epoch)
+            mean, made, making = _epoch(model, optimizer, batches, steps.per_epoch, acting, device)
             scores = {
                 p: evaluate(model, parts[p], dataset.task, method.eval_batch, device) for p in ("validation", "test")
             }
@@ -181,7 +183,7 @@ def train(
                 watch(line)
             bar.set_postfix_str(f"loss {mean:.3f}, validation {scores['validation']:.3f}", refresh=False)
             bar.update()
-    method.end(model)
+    acting.on_train_end(model)
     best = state.best_epoch()
     lines = state.history
     state.finish()
@@ -203,7 +205,7 @@ def _epoch(
     optimizer: torch.optim.Optimizer,
     batches: Iterator[Batch],
     count: int,
-    method: Augmentation,
+    acting: TrainingSteps,
     device: torch.device | str,
 ) -> tuple[float, int, float]:
     """One pass: mean loss, augmented graphs met, seconds spent waiting for batches."""
@@ -217,7 +219,7 @@ def _epoch(
         made += int(batch.augmented.sum())
         batch = batch.to(device)
         optimizer.zero_grad()  # before the loss: a method may call backward on parts of it by itself
-        value = method.loss(model, batch)
+        value = acting.loss(model, batch)
         value.backward()
         optimizer.step()
         total += value.detach()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import inspect
 import platform
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ import torch
 from epic import __version__
 from epic._checkpoint import identity
 from epic._io import write_tensors
-from epic.augment import method_class
+from epic.augment import find_method
 from epic.augment.base import Augmentation
 from epic.costs.base import Cost
 from epic.costs.learned import LearnedCost
@@ -64,20 +63,19 @@ def setup(
     """
     dataset, split = dataset_of(config, data)
     training = dataset.graphs.select(split.train)
-    kind = method_class(config.method)
-    takes = inspect.signature(kind).parameters
-    settings = {"seed": config.seed, **config.settings}
-    if "degree_features" in takes and dataset.degree_features:
+    preset = find_method(config.method)
+    known = {"seed": config.seed, "task": dataset.task, "num_classes": dataset.num_classes}
+    settings = {**known, **config.settings}
+    if "degree_features" in preset.params and dataset.degree_features:
         settings.setdefault("degree_features", True)
     learned: float | None = 0.0
-    if "cost" in takes:
+    if "cost" in preset.params:
         held = dataset.graphs.select(split.validation)
         settings["cost"], learned = cost_of(config.cost, training, held, config.seed, costs, device, progress)
     start = time.perf_counter()
-    method = kind(**settings)
-    method.set_label_type(dataset.task, dataset.num_classes)
+    method = preset.create(**settings)
     options: dict[str, Any] = {}
-    if kind.learns:
+    if preset.cls.learns:
         options = {"progress": progress, **({} if config.fit_epochs is None else {"epochs": config.fit_epochs})}
     method.fit(training, **options)
     spent = time.perf_counter() - start
@@ -182,7 +180,7 @@ def run(
         write_tensors(
             folder / "model.safetensors", model.state_dict(), {"format": MODEL_FORM, "config": config.model_dump()}
         )
-    settings = {k: v for k, v in method.settings().items() if k != "seed"}
+    settings = {k: v for k, v in method.get_params().items() if k not in ("seed", "cost")}
     return {
         "key": config.key,
         "config": config.model_dump(),

@@ -1,0 +1,90 @@
+"""Checks of hyper-parameters: each returns the value to store, or raises an error that names it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from torch import Generator
+
+from epic.augment.params import Check
+from epic.errors import InputError, choose
+from epic.graphs.packed import PackedGraphs
+
+
+def number(value: Any, name: str) -> float:
+    """Return a finite number."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
+        raise InputError(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def share(value: Any, name: str) -> float:
+    """Return a number between 0 and 1."""
+    if not 0 <= number(value, name) <= 1:
+        raise InputError(f"{name} must lie between 0 and 1, got {value}")
+    return float(value)
+
+
+def open_share(value: Any, name: str) -> float:
+    """Return a number strictly between 0 and 1."""
+    if not 0 < number(value, name) < 1:
+        raise InputError(f"{name} must lie between 0 and 1, both excluded, got {value}")
+    return float(value)
+
+
+def positive(value: Any, name: str) -> float:
+    """Return a number above 0."""
+    if not number(value, name) > 0:
+        raise InputError(f"{name} must be a positive number, got {value}")
+    return float(value)
+
+
+def not_negative(value: Any, name: str) -> float:
+    """Return a number from 0 up."""
+    if not number(value, name) >= 0:
+        raise InputError(f"{name} must be a number from 0 up, got {value}")
+    return float(value)
+
+
+def count(value: Any, name: str) -> int:
+    """Return a whole number from 1 up."""
+    if number(value, name) != round(value):
+        raise InputError(f"{name} must be a whole number, got {value}")
+    if value < 1:
+        raise InputError(f"{name} must be at least 1, got {value}")
+    return int(value)
+
+
+def flag(value: Any, name: str) -> bool:
+    """Return True or False; any other word would count as true."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} must be true or false, got {value!r}")
+    return bool(value)
+
+
+def seed(value: Any, name: str) -> Any:
+    """Return an int, a ``torch.Generator`` or None."""
+    if not (value is None or isinstance(value, Generator) or (isinstance(value, Integral) and value is not True)):
+        raise InputError(f"{name} must be an int, a torch.Generator or None, got {value!r}")
+    return value
+
+
+def one_of(options: Iterable[str]) -> Check:
+    """Return a check for one of the named options."""
+    return lambda value, name: choose(value, options, name)
+
+
+def optional(check: Check) -> Check:
+    """Return a check that lets None pass."""
+    return lambda value, name: None if value is None else check(value, name)
+
+
+def need_float(graphs: PackedGraphs, method: str, why: str) -> None:
+    """Refuse integer features, which have no values between them."""
+    for name, value in (("x", graphs.x), ("edge_attr", graphs.edge_attr)):
+        if value is not None and not value.is_floating_point():
+            raise InputError(f"{method} {why}, but {name} holds {value.dtype} categories: give one-hot features")
