@@ -1,4 +1,4 @@
-"""Tensors and a JSON header on disk: safetensors, written in one piece or not at all, never pickle."""
+"""Tensors and a JSON header on disk: safetensors, written whole or not at all, never pickle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str
 
 
 def tensor_bytes(tensors: dict[str, Tensor], header: dict[str, Any]) -> bytes:
-    """The contents of such a file."""
+    """Return the contents of such a file."""
     return save(
         {k: v.detach().cpu().contiguous() for k, v in tensors.items()} or {"empty": torch.zeros(0)},
         metadata={"epic": json.dumps(header)},
@@ -30,7 +30,7 @@ def tensor_bytes(tensors: dict[str, Tensor], header: dict[str, Any]) -> bytes:
 
 
 def write_bytes(path: str | Path, payload: bytes) -> None:
-    """Write beside the path, then rename: a kill leaves the old file or the new one, never half of either."""
+    """Write to a temporary file, then rename it: a kill leaves the old file or the new one, never half of either."""
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
@@ -50,7 +50,7 @@ def write_bytes(path: str | Path, payload: bytes) -> None:
 
 
 def whole(path: Path) -> bool:
-    """Whether the file is there and as long as its header says; the tensors are not read."""
+    """Tell whether the file exists and is as long as its header says. The tensors are not read."""
     try:
         with safe_open(path, framework="pt"):
             return True
@@ -61,8 +61,18 @@ def whole(path: Path) -> bool:
 def read_tensors(
     path: str | Path, *forms: str, remedy: str = "save it again"
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what :func:`write_tensors` wrote; ``forms`` are the format names that its header may carry, ``remedy`` is
-    what to do about a damaged file.
+    """Read what :func:`write_tensors` wrote.
+
+    Args:
+        path: The file.
+        forms: Names of formats that its header may carry.
+        remedy: What to do about a damaged file, for the message.
+
+    Returns:
+        The tensors and the header.
+
+    Raises:
+        InputError: If the file is missing or damaged, or has another format.
     """
     path = Path(path)
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""What is said when an input cannot be used: the value that is wrong, and what to do about it."""
+"""Errors about input: the value that is wrong, and what to do about it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def choose(value: object, options: Iterable[str], what: str) -> str:
 
 
 def nearest(value: str, known: list[str]) -> list[str]:
-    """What may have been meant, at most three, the likeliest first; capitals do not count.
+    """Return up to three known names that may have been meant, the most similar first. Case does not count.
 
     >>> nearest("mutag", ["MUTAG", "Mutagenicity", "NCI1"])
     ['MUTAG', 'Mutagenicity']
@@ -40,7 +40,7 @@ def nearest(value: str, known: list[str]) -> list[str]:
 
 
 def need_some(names: Sequence[str], what: str) -> Sequence[str]:
-    """The names, or an error if there are none: an empty list is a slip, and must not count as a choice.
+    """Return the names, or raise an error if there are none: an empty list is a slip, not a choice.
 
     >>> need_some(["epic"], "methods")
     ['epic']

@@ -44,6 +44,9 @@ def load(
         target: Columns of a CSV to predict; see :func:`read_smiles`.
         task: What the labels of a CSV are; see :func:`read_smiles`.
 
+    Returns:
+        Graphs, what their labels are, and the official split if there is one.
+
     Raises:
         InputError: If there is no such dataset, or its files cannot be used.
     """

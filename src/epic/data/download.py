@@ -1,4 +1,4 @@
-"""Fetch archives: in one piece or not at all, and never outside their folder."""
+"""Fetch archives, whole or not at all, and never outside their folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from epic.errors import InputError
 def fetch(url: str, folder: Path, name: str, progress: bool = True) -> Path:
     """Download a zip and unpack it as ``folder/name``.
 
-    Until that rename, everything happens in a temporary folder beside it.
+    Everything happens in a temporary folder next to it, which is renamed at the end.
     """
     target = folder / name
     folder.mkdir(parents=True, exist_ok=True)

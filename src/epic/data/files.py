@@ -1,4 +1,4 @@
-"""Graphs in files: our own safetensors form, and PyTorch files of PyG graphs, read without running their code."""
+"""Graphs in files: our own safetensors format, and PyTorch files of PyG graphs, read without running their code."""
 
 from __future__ import annotations
 
@@ -26,15 +26,23 @@ from epic.graphs.convert import check_pack, pack
 from epic.graphs.packed import PackedGraphs
 
 FORM = "epic-graphs/1"
+_DAMAGED = (RuntimeError, LookupError, TypeError, AttributeError, ValueError)
+"""What torch and PyG raise on damaged files."""
 
 
 def write_graphs(path: str | Path, graphs: PackedGraphs, **header: object) -> None:
-    """Write packed graphs as safetensors; ``header`` takes any JSON values."""
+    """Write packed graphs as safetensors.
+
+    Args:
+        path: The file.
+        graphs: The graphs.
+        header: JSON values to keep with them.
+    """
     write_bytes(path, graph_bytes(graphs, **header))
 
 
 def graph_bytes(graphs: PackedGraphs, **header: object) -> bytes:
-    """The contents of such a file."""
+    """Return the contents of such a file."""
     tensors: dict[str, Tensor] = {"ptr": graphs.ptr, "edge_ptr": graphs.edge_ptr, "edge_index": graphs.edge_index}
     tensors |= {f"node.{k}": v for k, v in graphs.node.items()} | {f"edge.{k}": v for k, v in graphs.edge.items()}
     if graphs.y is not None:
@@ -42,8 +50,19 @@ def graph_bytes(graphs: PackedGraphs, **header: object) -> bytes:
     return tensor_bytes(tensors, {"format": FORM, **header})
 
 
-def read_graphs(path: str | Path, check: bool = True) -> tuple[PackedGraphs, dict]:
-    """Read packed graphs and their header."""
+def read_graphs(path: str | Path, *, check: bool = True) -> tuple[PackedGraphs, dict[str, Any]]:
+    """Read what :func:`write_graphs` wrote.
+
+    Args:
+        path: The file.
+        check: Check that the tensors are graphs.
+
+    Returns:
+        The graphs, and the header.
+
+    Raises:
+        InputError: If the file is missing or damaged, or holds something else.
+    """
     tensors, header = read_tensors(path, FORM)
     try:
         graphs = PackedGraphs(
@@ -62,10 +81,13 @@ def read_graphs(path: str | Path, check: bool = True) -> tuple[PackedGraphs, dic
 
 
 def read_pt(path: str | Path) -> PackedGraphs:
-    """Read PyG graphs saved with ``torch.save``: a list of ``Data``, one ``Data``, a ``Batch``, or what
-    ``InMemoryDataset.save`` writes.
+    """Return PyG graphs that were saved with ``torch.save``.
 
-    Only tensors and PyG's own types are accepted, never arbitrary pickles.
+    The file holds a list of ``Data``, one ``Data``, a ``Batch``, or what ``InMemoryDataset.save`` writes. Only tensors
+    and PyG's own types are accepted, never arbitrary pickles.
+
+    Raises:
+        InputError: If the file is missing or damaged, or holds anything else.
     """
     path = Path(path)
     if not path.is_file():
@@ -79,17 +101,7 @@ def read_pt(path: str | Path) -> PackedGraphs:
             f"{path} holds {named[1] if named else 'more than graphs'} and is not opened: only tensors, numbers, text "
             "and PyG's Data and Batch are read. Leave it out or turn it into a tensor, and save again"
         ) from error
-    except (
-        RuntimeError,
-        EOFError,
-        OSError,
-        LookupError,
-        ValueError,
-        TypeError,
-        AttributeError,
-        AssertionError,
-        struct.error,
-    ) as error:
+    except (*_DAMAGED, EOFError, OSError, AssertionError, struct.error) as error:
         raise InputError(f"{path} is damaged or not a PyTorch file ({error})") from error
     if isinstance(loaded, tuple) and 2 <= len(loaded) <= 4 and (loaded[1] is None or isinstance(loaded[1], dict)):
         loaded = _separated(path, *loaded[:2])
@@ -98,22 +110,22 @@ def read_pt(path: str | Path) -> PackedGraphs:
     try:
         for graph in [loaded] if isinstance(loaded, Data) else loaded:
             if isinstance(graph, Data):
-                graph._store.__dict__.pop("_cached_attr", None)  # it came as a plain dict, and PyG makes it anew
+                graph._store.__dict__.pop("_cached_attr", None)  # it came as a plain dict; PyG makes it again
         return pack(loaded)
     except InputError:
         raise
-    except (RuntimeError, LookupError, TypeError, AttributeError, ValueError) as error:
+    except _DAMAGED as error:
         raise InputError(f"{path} holds graphs that are damaged ({error}): save it again") from error
 
 
 @wraps(defaultdict, updated=())
 def _plain_dict(*_: object) -> dict:
-    """Stands in for the defaultdict that PyG notes kinds of attributes in: torch fills plain ones only."""
+    """Replace the defaultdict in which PyG remembers the kinds of attributes: torch fills plain dicts only."""
     return {}
 
 
 def _new_batch(cls: type, base: type) -> Batch:
-    """What a saved batch begins as. PyG's own way would make a class of whatever the file names."""
+    """Begin a saved batch. PyG's own way would make a class of whatever the file names."""
     if (cls, base) != (Batch, Data):
         raise pickle.UnpicklingError(f"GLOBAL {base.__name__}")
     return Batch(_base_cls=Data)
@@ -121,7 +133,7 @@ def _new_batch(cls: type, base: type) -> Batch:
 
 @wraps(DynamicInheritanceGetter, updated=())
 class _BatchMaker:
-    """Stands in for the object that a file of a batch holds and calls: torch calls functions that are allowed, only."""
+    """Replace the object that a file of a batch calls: torch calls only functions that are allowed."""
 
     def __new__(cls) -> Any:
         return _new_batch
@@ -135,7 +147,7 @@ _ALLOWED: list[Any] = [
 
 @contextmanager
 def _graphs_allowed() -> Iterator[None]:
-    """Let torch read graphs; afterwards, what it may read is as it was."""
+    """Let torch read graphs, and restore afterwards what it may read."""
     before = torch.serialization.get_safe_globals()
     torch.serialization.clear_safe_globals()
     torch.serialization.add_safe_globals([g for g in before if g not in (defaultdict, HeteroData)] + _ALLOWED)
@@ -147,17 +159,17 @@ def _graphs_allowed() -> Iterator[None]:
 
 
 def _separated(path: Path, joined: Any, slices: dict[str, Tensor] | None) -> list[Data]:
-    """The graphs of PyG's ``InMemoryDataset``: all laid end to end, and where each begins."""
+    """Split what PyG's ``InMemoryDataset`` saves: all graphs laid end to end, and where each begins."""
     try:
         whole = joined if isinstance(joined, Data) else Data.from_dict(joined)
         if slices is None:
             return [whole]
         count = len(next(iter(slices.values()))) - 1
         graphs = [separate(Data, whole, i, slices, decrement=False) for i in range(count)]
-    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, StopIteration) as error:
+    except (*_DAMAGED, StopIteration) as error:
         raise InputError(f"{path} holds a tuple that is no dataset of PyG: save a list of Data") from error
     if "num_nodes" in whole and "x" not in whole:
-        # PyG saves their sum only: whether the nodes that edges name are all can be told, but not where others are.
+        # PyG saves only the sum: so we can tell whether there are isolated nodes, but not in which graphs.
         for graph in graphs:
             graph.num_nodes = int(graph.edge_index.max()) + 1 if graph.num_edges else 0
         if sum(graph.num_nodes for graph in graphs) != whole.num_nodes:

@@ -38,6 +38,14 @@ def lollipop(
 def lollipop_graph(m: int, n: int, label: int = 0) -> Data:
     """Make one (m, n)-lollipop: nodes 0..m-1 are the head, the tail hangs on node m-1.
 
+    Args:
+        m: Nodes of the head.
+        n: Nodes of the tail.
+        label: The class.
+
+    Returns:
+        A graph as :func:`lollipop` makes it.
+
     >>> lollipop_graph(3, 1).edge_index.tolist()
     [[0, 0, 1, 1, 2, 2, 2, 3], [1, 2, 0, 2, 0, 1, 3, 2]]
     """

@@ -23,23 +23,34 @@ MANIFEST = "shards.json"
 class Shards(PyGDataset):
     """A folder of shards as a PyG dataset: ``len``, ``[i]``, slices, and any PyG ``DataLoader``.
 
-    A shard is read when a graph of it is asked for, and the last ``keep`` of them stay in memory.
+    A shard is read when one of its graphs is asked for.
+
+    Args:
+        folder: The folder that ``epic augment`` wrote.
+        keep: How many shards stay in memory; those used last.
+        transform: A PyG transform that is applied to each graph.
+
+    Raises:
+        InputError: If the folder holds no shards, or some are missing or damaged.
     """
 
-    def __init__(self, folder: str | Path, keep: int = 4, transform: Any = None) -> None:
+    def __init__(self, folder: str | Path, *, keep: int = 4, transform: Any = None) -> None:
         self.folder, self.keep = Path(folder), keep
         self.manifest = read_manifest(self.folder)
         if missing := [n for n, _ in self.planned() if not whole(self.folder / n)]:
             raise InputError(
                 f"{self.folder} lacks {len(missing)} of its shards (first: {missing[0]}), or they are damaged: run "
-                "`epic augment` again with the same options, it makes these alone"
+                "`epic augment` again with the same options: it makes only these"
             )
         self.starts = [0, *accumulate(count for _, count in self.planned())]
-        self._read = lru_cache(keep)(lambda name: read_graphs(self.folder / name, check=False)[0])
+        self._cache()
         super().__init__(None, transform)
 
+    def _cache(self) -> None:
+        self._read = lru_cache(self.keep)(lambda name: read_graphs(self.folder / name, check=False)[0])
+
     def planned(self) -> list[tuple[str, int]]:
-        """Names and sizes of the shards."""
+        """Return names and sizes of the shards."""
         return plan(self.manifest["count"], self.manifest["shard"])
 
     def len(self) -> int:
@@ -50,7 +61,7 @@ class Shards(PyGDataset):
         return self._read(self.planned()[shard][0]).graph(idx - self.starts[shard])
 
     def pack(self) -> PackedGraphs:
-        """All graphs, packed."""
+        """Return all graphs, packed."""
         return join([self._read(name) for name, _ in self.planned()])
 
     def __getstate__(self) -> dict[str, Any]:
@@ -58,11 +69,11 @@ class Shards(PyGDataset):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._read = lru_cache(self.keep)(lambda name: read_graphs(self.folder / name, check=False)[0])
+        self._cache()
 
 
 def plan(count: int, shard: int) -> list[tuple[str, int]]:
-    """Names and sizes of the shards of ``count`` graphs.
+    """Return names and sizes of the shards of ``count`` graphs.
 
     >>> plan(5, 2)
     [('shard-00000.safetensors', 2), ('shard-00001.safetensors', 2), ('shard-00002.safetensors', 1)]
@@ -71,8 +82,10 @@ def plan(count: int, shard: int) -> list[tuple[str, int]]:
 
 
 def begin(folder: Path, manifest: dict[str, Any]) -> list[tuple[str, int]]:
-    """Make the folder what the manifest says, and tell which shards are missing or damaged. Refuse a folder of
-    something else.
+    """Write the manifest, and return names and sizes of the shards that are missing or damaged.
+
+    Raises:
+        InputError: If the folder holds something else, or graphs that were made otherwise.
     """
     path = folder / MANIFEST
     if path.exists():
@@ -88,7 +101,7 @@ def begin(folder: Path, manifest: dict[str, Any]) -> list[tuple[str, int]]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What a folder of shards says about itself."""
+    """Read what a folder of shards says about itself."""
     path = folder / MANIFEST
     try:
         found = json.loads(path.read_text())

@@ -14,7 +14,13 @@ from epic.random import Seed, base_seed, derived
 
 @dataclass(frozen=True)
 class Split:
-    """Indices of the training, validation and test graphs."""
+    """Indices of the training, validation and test graphs.
+
+    Attributes:
+        train: Indices of graphs to learn from.
+        validation: Indices of graphs to choose settings and epochs with.
+        test: Indices of graphs to report scores of.
+    """
 
     train: Tensor
     validation: Tensor
@@ -32,6 +38,9 @@ def stratified_split(y: Tensor, *, train: float = 0.7, validation: float = 0.1, 
         train: Share of training graphs.
         validation: Share of validation graphs.
         seed: Another seed gives another split.
+
+    Returns:
+        The three parts, each in rising order.
 
     Raises:
         InputError: The shares leave nothing to test, or labels are not class indices.
