@@ -30,6 +30,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
 )
 
 
@@ -47,19 +48,15 @@ def _top(
         raise typer.Exit
 
 
-app.command("demo")(demo.demo)
-app.command("datasets")(datasets.datasets)
-app.command("methods")(methods.methods)
-app.command("augment")(augment.augment)
-app.command("fit")(fit.fit)
-app.command("path")(path.path)
-app.command("gallery")(gallery.gallery)
-app.command("train")(train.train)
-app.command("figures")(figures.figures)
-app.command("quality")(quality.quality)
-app.command("compare")(compare.compare)
-app.command("reproduce")(reproduce.reproduce)
-app.command("report")(report.report)
+VERBS = {
+    "Begin here": (demo.demo, datasets.datasets, methods.methods),
+    "Your graphs": (compare.compare, train.train, augment.augment, quality.quality),
+    "Costs and paths": (fit.fit, path.path, gallery.gallery),
+    "The paper": (reproduce.reproduce, report.report, figures.figures),
+}
+for panel, verbs in VERBS.items():
+    for verb in verbs:
+        app.command(rich_help_panel=panel)(verb)
 
 
 def main() -> None:

@@ -20,8 +20,9 @@ PANELS = {
     "Method": ("method", "settings", "fit_epochs"),
     "Cost of EPIC": ("cost",),
     "Classifier": ("backbone", "model"),
+    "Training": ("epochs", "batch_size", "lr", "weight_decay", "decay", "decay_every", "patience"),
 }
-"""Groups of ``--help``; other fields are about training."""
+"""Groups of ``--help``."""
 FLAGS = {"settings": "--set", "cost_file": "--cost"}
 """Options that are not named like their field."""
 NOT_OPTIONS = ("checksum", "results_version")
@@ -75,7 +76,7 @@ def _options(
 ) -> Iterator[tuple[str, Any, FieldInfo]]:
     for name, field in model.model_fields.items():
         whole = prefix + name
-        group = panel or next((p for p, members in PANELS.items() if name in members), "Training")
+        group = panel or next((p for p, members in PANELS.items() if name in members), None)
         inner = _model_in(field)
         if inner is not None:
             chosen = () if not names or name in names else tuple(n for n in names if n.startswith(f"{whole}_"))
@@ -85,7 +86,7 @@ def _options(
             yield whole, _option(whole, field, group), field
 
 
-def _option(name: str, field: FieldInfo, panel: str) -> Any:
+def _option(name: str, field: FieldInfo, panel: str | None) -> Any:
     if field.is_required():
         return typer.Argument(help=field.description, show_default=False)
     bounds = {
