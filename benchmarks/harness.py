@@ -15,12 +15,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from epic.compare.plan import load_plan
 from epic.compare.runner import carry_out
+from epic.compare.runs import Runs
 from epic.compare.store import Store
 from epic.compare.task import Performer, Task
 from epic.errors import InputError
-from epic.paper.report import write_report
+from epic.paper.plans import load_plan
+from epic.paper.report import report
 from epic.parallel import execute
 from timing import RESULTS, record
 
@@ -39,30 +40,31 @@ def main() -> None:
     args = parser.parse_args()
     if not args.data:
         raise InputError("no data folder: pass --data or set EPIC_DATA")
-    plan = load_plan("main").narrowed(
-        datasets=("BZR",), methods=["vanilla", "drop_edge"], backbones=("gin",), tune=0, epochs=args.epochs
+    plan = load_plan(
+        "main", datasets=("BZR",), methods=["vanilla", "drop_edge"], backbones=("gin",), tune=0, epochs=args.epochs
     )
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "runs.jsonl")
+        runs = Runs(plan, store)
         for _ in range(2):  # the second time files are in the system's cache, as they are for the worker below
             begin = time.perf_counter()
-            list(execute(nothing, plan.tasks(store)[:1], workers=1))
+            list(execute(nothing, list(runs)[:1], workers=1))
             start = time.perf_counter() - begin
         begin = time.perf_counter()
-        carry_out(plan, store, Performer(Path(folder) / "costs", args.data), workers=1)
+        carry_out(runs, Performer(Path(folder) / "costs", args.data), workers=1)
         carried = time.perf_counter() - begin
-        write_report(store, [plan], Path(folder) / "page.html")
+        (Path(folder) / "page.html").write_text(report([runs]), encoding="utf-8")
         page = time.perf_counter() - begin - carried
-        runs = [r["seconds_in_all"] for r in store]
-    busy = sum(runs)
+        spent = [r["seconds_in_all"] for r in store]
+    busy = sum(spent)
     rest = carried - busy - start
-    print(f"{len(runs)} runs of {busy / len(runs):.1f} s: {busy:.1f} s")
+    print(f"{len(spent)} runs of {busy / len(spent):.1f} s: {busy:.1f} s")
     print(f"start of a worker {start:.1f} s, plan, pool and store {rest:.2f} s, page {page:.2f} s")
     share = (rest + page) / busy
     print(f"overhead {share:.2%} of the runs, {(rest + page + start) / busy:.2%} with the start of the worker")
     record(
         args.out,
-        runs=len(runs),
+        runs=len(spent),
         runs_seconds=round(busy, 2),
         start_seconds=round(start, 2),
         plan_pool_store_seconds=round(rest, 3),

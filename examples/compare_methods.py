@@ -14,7 +14,8 @@ import numpy as np
 import torch
 
 from epic.augment import find_method
-from epic.compare.statistics import holm, paired, verdict
+from epic.compare.statistics import holm, paired
+from epic.compare.verdict import verdict
 from epic.data import Dataset, corrupt, lollipop, stratified_split
 from epic.graphs.convert import pack
 from epic.train import Training, backbone_for, train

@@ -5,8 +5,9 @@ import json
 import pytest
 from matplotlib.image import imread
 
-from epic.compare.plan import load_plan
+from epic.compare.runs import Runs
 from epic.compare.store import Store
+from epic.paper.plans import load_plan
 from tests.cli.test_demo import epic
 
 NAMES = ["edit_path", "curves", "correspondence", "lollipop_costs", "blur"]
@@ -36,7 +37,7 @@ def test_all_figures_without_data_or_runs(tmp_path):
 def test_runs_of_the_results_are_drawn(tmp_path, form, start):
     path = tmp_path / "bench.jsonl"
     with Store(path).writer() as writer:
-        for task in load_plan("blur").tasks(Store(path))[:3]:
+        for task in list(Runs(load_plan("blur"), Store(path)))[:3]:
             writer.add(task, {"frobenius": {"1": 2.5, "2": 1.25}})
     run = epic("figures", "--out", str(tmp_path / "f"), "--results", str(path), "--only", "blur", "--format", form)
     assert run.returncode == 0, run.stderr

@@ -2,15 +2,15 @@
 
 import pytest
 
-from epic.compare.plan import load_plan
+from epic.paper.plans import load_plan
 from tests.cli.test_demo import epic
-from tests.compare.stores import fill, others
+from tests.compare.stores import fill, others, tiny
 
 
 @pytest.fixture
 def results(tmp_path):
     """Two files: one plan in each."""
-    order = load_plan("order").narrowed(datasets=("BZR",))
+    order = load_plan("order", datasets=("BZR",))
     fill(order, tmp_path / "a.jsonl", lambda c: 0.8 + 0.01 * c["seed"])
     others(load_plan("blur"), tmp_path / "b.jsonl", lambda c: {"frobenius": {"1": 2.0}})
     return tmp_path
@@ -33,32 +33,31 @@ def test_defaults(results):
 
 
 def test_what_is_in_no_table_is_told(results):
-    fill(load_plan("order").narrowed(datasets=("BZR",), epochs=7), results / "a.jsonl", lambda c: 0.5)
+    fill(tiny(), results / "a.jsonl", lambda c: 0.5)
     run = epic("report", "--results", "a.jsonl", cwd=results)
     assert run.returncode == 0
-    assert "10 results are in no table here" in run.stderr
+    assert "12 results are in no table here" in run.stderr
 
 
 def test_text_goes_to_the_screen(results):
     run = epic("report", "order", "--format", "md", "--results", "a.jsonl", cwd=results)
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("## order\n")
-    assert "| random | - 0/5 | **82.00 (1.6)** |" in run.stdout
+    assert "| random | **82.00 (1.6)** |" in run.stdout
     run = epic("report", "--format", "csv", "--results", "a.jsonl", "--out", "r.csv", cwd=results)
     assert run.stdout == "wrote r.csv\n"
     assert (results / "r.csv").read_text(encoding="utf-8").startswith("table,block,")
 
 
-def test_runs_with_other_options_are_found_by_these_options(tmp_path):
-    fewer = load_plan("order").narrowed(datasets=("BZR",), seeds=2, epochs=7)
+def test_runs_are_shown_as_they_were_called(tmp_path):
+    fewer = load_plan("order", datasets=("BZR",), seeds=2, epochs=7)
     fill(fewer, tmp_path / "a.jsonl", lambda c: 0.8 + 0.01 * c["seed"])
-    call = ("report", "order", "--format", "md", "--results", "a.jsonl")
-    assert epic(*call, cwd=tmp_path).returncode == 2
-    run = epic(*call, "--seeds", "2", "--epochs", "7", "--datasets", "BZR", cwd=tmp_path)
+    call = ("report", "--format", "md", "--results", "a.jsonl")
+    run = epic(*call, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert "| random | **80.50 (0.7)** |" in run.stdout
-    both = ("report", "order", "main", "--format", "md", "--results", "a.jsonl", "--seeds", "2", "--epochs", "7")
-    run = epic(*both, "--methods", "bfs", cwd=tmp_path)
+    assert "`epic reproduce order --datasets BZR --seeds 2 --epochs 7`" in run.stdout
+    run = epic(*call, "order", "main", "--methods", "bfs", cwd=tmp_path)
     assert "| bfs | " in run.stdout
     assert "| random | " not in run.stdout
     assert "nothing of main with these options" in run.stderr
@@ -66,7 +65,7 @@ def test_runs_with_other_options_are_found_by_these_options(tmp_path):
 
 def test_runs_on_a_file_are_shown_whatever_became_of_it(tmp_path):
     file = str(tmp_path / "graphs.pt")
-    plan = load_plan("order").narrowed(datasets=(file,), checksums={file: "abc"})
+    plan = load_plan("order", datasets=(file,), checksums={file: "abc"})
     fill(plan, tmp_path / "a.jsonl", lambda c: 0.8)
     run = epic("report", "order", "--datasets", file, "--format", "md", "--results", "a.jsonl", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
@@ -78,7 +77,7 @@ def test_runs_on_a_file_are_shown_whatever_became_of_it(tmp_path):
     [
         (("--results", "nowhere.jsonl"), "there is no file nowhere.jsonl"),
         (("ordr", "--results", "a.jsonl"), "unknown plan 'ordr'; did you mean 'order'?"),
-        (("noise", "--results", "a.jsonl"), "results is a reported run of noise as it comes with the package"),
+        (("noise", "--results", "a.jsonl"), "results is a reported run of noise: run `epic reproduce noise`"),
         (("--results", "empty.jsonl"), "empty.jsonl: no results there yet"),
         (("--results", "a.jsonl", "--methods", "bsf"), "unknown method 'bsf'; did you mean 'bfs'?"),
         (("--results", "a.jsonl", "--datasets", "BRZ"), "unknown dataset in these results 'BRZ'; did you mean 'BZR'?"),

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from epic.compare.plan import TUNING_SEED, Entry, Plan
+from epic.compare.plan import TUNING_SEED, Entry
+from epic.compare.runs import Runs
 from epic.compare.store import Store
+from epic.paper.plans import PaperPlan
 
 VERSIONS = {"epic": "0.1", "torch": "2.13"}
 
@@ -18,7 +20,7 @@ def tiny(**changes):
         "seeds": 2,
         **changes,
     }
-    return Plan(**values)
+    return PaperPlan(**values)
 
 
 def record(score, validation=0.5, epochs=4, task="classes"):
@@ -42,6 +44,21 @@ def record(score, validation=0.5, epochs=4, task="classes"):
     }
 
 
+def ready(plan, store):
+    """Tasks that can be done now."""
+    return Runs(plan, store).open
+
+
+def tasks(plan, store):
+    """All tasks that are known by now."""
+    return list(Runs(plan, store))
+
+
+def call_of(plan):
+    """What a record says about the call that asked for it."""
+    return {} if getattr(plan, "call", None) is None else {"call": plan.call.record()}
+
+
 def fill(plan, path, score, failed=lambda c: None):
     """Carry out a plan of training runs: ``score(config)`` or None to leave a run out, ``failed(config)`` an error.
 
@@ -49,17 +66,17 @@ def fill(plan, path, score, failed=lambda c: None):
     """
     store = Store(path)
     with store.writer() as writer:
-        while todo := plan.ready(store):
+        while todo := ready(plan, store):
             progress = False
             for task in todo:
                 c = task.config
                 if (error := failed(c)) is not None:
-                    writer.add(task, {"error": error, "seconds_in_all": 1.0})
+                    writer.add(task, {"error": error, "seconds_in_all": 1.0, **call_of(plan)})
                 elif c["seed"] == TUNING_SEED:
                     liked = 1 - c["settings"].get("ratio", 0.5) + (c["model"].get("pool") == "mean")
-                    writer.add(task, record(0.1, liked / 10))
+                    writer.add(task, {**record(0.1, liked / 10), **call_of(plan)})
                 elif (value := score(c)) is not None:
-                    writer.add(task, record(value))
+                    writer.add(task, {**record(value), **call_of(plan)})
                 else:
                     continue
                 progress = True
@@ -72,7 +89,7 @@ def others(plan, path, outcome):
     """Carry out a plan of another kind: ``outcome(config)``."""
     store = Store(path)
     with store.writer() as writer:
-        for task in plan.tasks(store):
+        for task in tasks(plan, store):
             if (made := outcome(task.config)) is not None:
-                writer.add(task, {**made, "seconds_in_all": 3.0})
+                writer.add(task, {**made, "seconds_in_all": 3.0, **call_of(plan)})
     return store

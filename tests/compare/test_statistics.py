@@ -16,8 +16,8 @@ from epic.compare.statistics import (
     paired,
     signed_rank,
     split_differences,
-    verdict,
 )
+from epic.compare.verdict import verdict
 
 
 @pytest.fixture(autouse=True)

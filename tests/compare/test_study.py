@@ -1,11 +1,17 @@
 import numpy as np
 import pytest
 
-from epic.compare.runner import carry_out
+from epic import InputError
+from epic.compare.plan import Plan
+from epic.compare.runner import carry_out, outlook
+from epic.compare.runs import Runs
 from epic.compare.statistics import paired
 from epic.compare.store import Store
-from epic.compare.study import comparison, lines, metric
+from epic.compare.study import lines, plan_of, rows, study
+from epic.data import lollipop, write_graphs
+from epic.graphs.convert import pack
 from tests.compare.fake import Fake
+from tests.compare.stores import ready
 
 
 @pytest.fixture
@@ -16,10 +22,10 @@ def calls(tmp_path):
 
 def test_a_method_that_helps_is_seen_and_one_that_does_nothing_is_not(tmp_path, calls):
     store = Store(tmp_path / "r.jsonl")
-    plan = comparison("a", ["drop_edge", "drop_node"], splits=6, seeds=2, tune=0)
+    plan = plan_of("a", ["drop_edge", "drop_node"], splits=6, seeds=2, tune=0)
     fake = Fake(str(calls), bonus=(("drop_edge", 0.08),))
-    carry_out(plan, store, fake, workers=0, progress=False)
-    vanilla, helps, idle = lines(plan, store)
+    carry_out(Runs(plan, store), fake, workers=0, progress=False)
+    vanilla, helps, idle = rows(Runs(plan, store))
     assert vanilla.method == "vanilla"
     assert vanilla.runs == 12
     assert helps.verdict.startswith("helps: +")
@@ -42,17 +48,17 @@ def test_a_method_that_helps_is_seen_and_one_that_does_nothing_is_not(tmp_path, 
 
 def test_one_split_has_no_interval(tmp_path, calls):
     store = Store(tmp_path / "r.jsonl")
-    plan = comparison("a", ["drop_edge"], splits=1, seeds=4, tune=0)
-    carry_out(plan, store, Fake(str(calls), bonus=(("drop_edge", 0.08),)), workers=0, progress=False)
-    gap = lines(plan, store)[1].difference
+    plan = plan_of("a", ["drop_edge"], splits=1, seeds=4, tune=0)
+    carry_out(Runs(plan, store), Fake(str(calls), bonus=(("drop_edge", 0.08),)), workers=0, progress=False)
+    gap = rows(Runs(plan, store))[1].difference
     assert gap.difference == pytest.approx(8, abs=2)
     assert (gap.low, gap.high, gap.p) == (None, None, None)
 
 
 def test_all_methods_meet_the_same_splits_seeds_and_budget(tmp_path, calls):
     store = Store(tmp_path / "r.jsonl")
-    plan = comparison("a", ["drop_edge", "submix"], splits=2, seeds=2, tune=3)
-    carry_out(plan, store, Fake(str(calls)), workers=0, progress=False)
+    plan = plan_of("a", ["drop_edge", "submix"], splits=2, seeds=2, tune=3)
+    carry_out(Runs(plan, store), Fake(str(calls)), workers=0, progress=False)
     met = {}
     for record in store:
         c = record["config"]
@@ -64,33 +70,77 @@ def test_all_methods_meet_the_same_splits_seeds_and_budget(tmp_path, calls):
 
 def test_what_is_there_is_told_while_runs_are_missing(tmp_path, calls):
     store = Store(tmp_path / "r.jsonl")
-    plan = comparison("a", ["drop_edge"], splits=3, seeds=1, tune=0)
-    first = lines(plan, store)
+    plan = plan_of("a", ["drop_edge"], splits=3, seeds=1, tune=0)
+    first = rows(Runs(plan, store))
     assert first[0].score is None
     assert first[1].verdict == "too few runs to say: there are none"
     with store.writer() as writer:
-        for task in plan.ready(store)[:4]:
+        for task in ready(plan, store)[:4]:
             writer.add(task, Fake(str(calls))(task))
-    assert lines(plan, store)[1].verdict.startswith("too few runs to say")
+    assert rows(Runs(plan, store))[1].verdict.startswith("too few runs to say")
 
 
 def test_a_method_that_cannot_be_run_says_why(tmp_path, calls):
     store = Store(tmp_path / "r.jsonl")
-    plan = comparison("a", ["drop_edge"], splits=2, seeds=1, tune=0)
+    plan = plan_of("a", ["drop_edge"], splits=2, seeds=1, tune=0)
     with store.writer() as writer:
-        for task in plan.ready(store):
+        for task in ready(plan, store):
             plain = task.config["method"] == "vanilla"
             writer.add(task, Fake(str(calls))(task) if plain else {"error": "InputError: no edges\nTraceback"})
-    assert lines(plan, store)[1].verdict == "failed: InputError: no edges"
+    assert rows(Runs(plan, store))[1].verdict == "failed: InputError: no edges"
 
 
 def test_scores_have_a_name_and_values_their_digits(tmp_path, calls):
     store = Store(tmp_path / "r.jsonl")
-    plan = comparison("a", ["drop_edge"], splits=3, seeds=1, tune=0)
+    plan = plan_of("a", ["drop_edge"], splits=3, seeds=1, tune=0)
     with store.writer() as writer:
-        for task in plan.ready(store):
+        for task in ready(plan, store):
             found = {**Fake(str(calls))(task), "task": "values"}
             gain = 0.00125 * (1 + task.config["split_seed"]) * (task.config["method"] == "drop_edge")
             writer.add(task, {**found, "test": -0.5 + gain})
-    assert metric(plan, store) == "minus the mean absolute error"
-    assert "+0.0025 units" in lines(plan, store)[1].verdict
+    text = lines(Runs(plan, store))
+    assert "Score: minus the mean absolute error, on the test graphs, mean over all runs." in text
+    assert text[2].split()[:3] == ["drop_edge", "-0.4975", "+0.0025"]
+    assert "+0.0025 units" in rows(Runs(plan, store))[1].verdict
+
+
+def test_the_table_is_lines_of_text(tmp_path, calls):
+    store = Store(tmp_path / "r.jsonl")
+    plan = plan_of("a", ["drop_edge"], splits=2, seeds=1, tune=0)
+    with store.writer() as writer:
+        for task in ready(plan, store):
+            score = 0.7 if task.config["method"] == "vanilla" else 0.72 + 0.02 * task.config["split_seed"]
+            writer.add(task, {**Fake(str(calls))(task), "test": score})
+    head, vanilla, rival, *notes = lines(Runs(plan, store))
+    at = {name: head.index(name) for name in ("score", "difference", "runs", "verdict")}
+    assert [vanilla[at["score"] :].split()[0], rival[at["score"] :].split()[0]] == ["70.00", "73.00"]
+    assert rival[at["difference"] :].startswith("+3.00")
+    assert (vanilla[at["difference"]], rival[at["runs"] :].split()[0]) == ("-", "2/2")
+    assert rival[at["verdict"] :] == "too few runs to say: +3.0 points over 2 splits"
+    assert notes[0].startswith("Score: accuracy in percent")
+
+
+def test_a_study_of_a_file_keeps_its_call(tmp_path):
+    file = str(tmp_path / "g.safetensors")
+    write_graphs(file, pack(lollipop(30, heads=(4, 6), seed=0)))
+    asked = study(file, ["drop_edge"], results=tmp_path / "r.jsonl", splits=1, seeds=1, tune=0, epochs=1)
+    assert asked.outlook().total == 2
+    assert asked.run(workers=0, progress=False)
+    assert [row.method for row in asked.rows] == ["vanilla", "drop_edge"]
+    call = {"command": "epic compare", "dataset": file, "methods": ["drop_edge"], "splits": 1}
+    assert all(call.items() <= record["call"].items() for record in asked.store)
+    assert all(record["config"]["checksum"] for record in asked.store)
+    with pytest.raises(InputError, match="unknown method 'drop_edg'; did you mean 'drop_edge'"):
+        study(file, ["drop_edg"])
+
+
+def test_the_plan_is_expanded_once(tmp_path, calls, monkeypatch):
+    seen = []
+    expand = Plan.expand
+    monkeypatch.setattr(Plan, "expand", lambda plan, group, store: seen.append(group) or expand(plan, group, store))
+    plan = plan_of("a", ["drop_edge"], splits=3, seeds=1, tune=0)
+    runs = Runs(plan, Store(tmp_path / "r.jsonl"))
+    outlook(runs)
+    carry_out(runs, Fake(str(calls)), workers=0, progress=False)
+    lines(runs)
+    assert len(seen) == len(plan.groups()) == 3

@@ -4,18 +4,21 @@ import json
 
 import pytest
 
-from epic.compare.plan import load_plan
 from epic.compare.store import Store
 from epic.compare.task import Task
 from epic.costs import LearnedCost
 from epic.data import lollipop, stratified_split
 from epic.graphs.convert import pack
 from epic.paper.experiments.lollipop import pattern
-from epic.paper.figure_data import Numbers
+from epic.paper.figure_data import FigureData
+from epic.paper.plans import load_plan
+from tests.compare.stores import tasks as known
 
 
 def numbers(path, **options):
-    return Numbers(Store(path), **{"graphs": 80, "unseen": 24, "epochs": 2, "pairs": 30, "progress": False, **options})
+    return FigureData(
+        Store(path), **{"graphs": 80, "unseen": 24, "epochs": 2, "pairs": 30, "progress": False, **options}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,7 @@ def test_without_runs_curves_are_learned_now(fresh):
 
 def test_finished_runs_of_the_plan_go_before_others(tmp_path):
     store = Store(tmp_path / "bench.jsonl")
-    planned = load_plan("blur").tasks(store)[:2]
+    planned = known(load_plan("blur"), store)[:2]
     other = ("blur", {"dataset": "MUTAG", "pairs": 5, "seed": 0}, {"frobenius": {"1": 9.0}})
     runs = [("blur", t.config, {"frobenius": {"1": 3.0 - i, "2": 2.0}}) for i, t in enumerate(planned)]
     keep(store.path, other, *runs)
@@ -87,7 +90,7 @@ def test_finished_runs_of_the_plan_go_before_others(tmp_path):
 def test_patterns_of_all_seeds_are_taken(tmp_path):
     store = Store(tmp_path / "bench.jsonl")
     parts = [f"{sign}_{part}" for sign in ("negative", "positive") for part in ("head", "mixed", "tail")]
-    tasks = load_plan("lollipop").tasks(store)
+    tasks = known(load_plan("lollipop"), store)
     keep(
         store.path,
         *(("lollipop", t.config, {"pattern": dict.fromkeys(parts, i / 10)}) for i, t in enumerate(tasks)),
@@ -97,7 +100,7 @@ def test_patterns_of_all_seeds_are_taken(tmp_path):
 
 def test_curves_need_both_assignments(tmp_path):
     path = tmp_path / "bench.jsonl"
-    tasks = load_plan("curves").tasks(Store(path))
+    tasks = known(load_plan("curves"), Store(path))
     runs = [
         ("curves", t.config, {"train_loss": [0.9, 0.5], "validation_loss": [1.0, 0.1 * (1 + i)]})
         for i, t in enumerate(tasks)

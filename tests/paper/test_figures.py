@@ -15,7 +15,7 @@ from epic.distance.pairs import embed_all
 from epic.graphs.convert import pack
 from epic.paper.experiments.blur import frobenius
 from epic.paper.experiments.lollipop import PRINTED, Pattern, pattern
-from epic.paper.figure_data import Numbers
+from epic.paper.figure_data import FigureData
 from epic.paper.figures import FIGURES, draw, draw_blur, draw_correspondence, draw_costs, draw_curves, draw_path
 
 
@@ -158,11 +158,11 @@ def test_identical_head_nodes_explain_the_error_on_lollipops(cost):
 
 @pytest.mark.parametrize("name", list(FIGURES))
 def test_all_are_drawn_without_any_runs(name, tmp_path, cost):
-    numbers = Numbers(Store(tmp_path / "none.jsonl"), graphs=80, unseen=24, epochs=1, pairs=10, progress=False)
+    numbers = FigureData(Store(tmp_path / "none.jsonl"), graphs=80, unseen=24, epochs=1, pairs=10, progress=False)
     numbers.cost = cost
     assert "learned now" in saved(draw(name, numbers), tmp_path, name)["source"]
 
 
 def test_an_unknown_figure_is_refused(tmp_path):
     with pytest.raises(InputError, match="did you mean 'curves'"):
-        draw("curvse", Numbers(Store(tmp_path / "none.jsonl")))
+        draw("curvse", FigureData(Store(tmp_path / "none.jsonl")))

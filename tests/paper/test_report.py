@@ -3,13 +3,16 @@
 import re
 
 import pytest
+from matplotlib.figure import Figure
 
 from epic import InputError
-from epic.compare.plan import Entry, load_plan
+from epic.compare.plan import Entry
+from epic.compare.runs import Runs
 from epic.compare.store import Store
-from epic.paper.charts import Line, bar_chart, line_chart, steps
-from epic.paper.report import report, write_report
-from epic.paper.run_summary import present
+from epic.paper.panels import Line, bar_panel, line_chart, line_panel
+from epic.paper.plans import load_plan
+from epic.paper.report import report
+from epic.paper.run_summary import called_plans
 from tests.compare.stores import fill, others, tiny
 
 EVIL = "<script>alert(1)</script>"
@@ -41,11 +44,11 @@ def store(tmp_path):
     worth = {"vanilla": 0.70, "drop_edge": 0.69, "submix": 0.71, "epic": 0.74}
     for name in ("main", "noise"):
         fill(
-            load_plan(name).narrowed(**wanted),
+            load_plan(name, **wanted),
             path,
             lambda c: worth[c["method"]] - 0.3 * c["noise"] + 0.003 * c["seed"],
         )
-    sinkhorn = load_plan("sinkhorn").narrowed(datasets=("BZR",), backbones=("gin",))
+    sinkhorn = load_plan("sinkhorn", datasets=("BZR",), backbones=("gin",))
     fill(sinkhorn, path, lambda c: 0.8 + 0.01 * c["cost"]["sinkhorn"] + 0.001 * c["seed"])
     others(load_plan("blur"), path, lambda c: {"frobenius": {str(k): 3.0 / k for k in range(1, 11)}})
     accuracy = {"accuracy": 70.0, "k_accuracy": 71.0, "k": 3, "majority_accuracy": 60.0}
@@ -58,24 +61,24 @@ def store(tmp_path):
 
 
 def test_names_and_errors_are_text_and_never_markup(evil_store):
-    page = report(evil_store, [evil()])
+    page = report([Runs(evil(), evil_store)])
     assert "<script" not in page
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 8
     assert "ValueError: &lt;script&gt;" in page
     assert "script-src" not in page  # the policy forbids scripts altogether
     assert "default-src &#39;none&#39;" in page or "default-src 'none'" in page
-    assert EVIL not in report(evil_store, [evil()], "md")
+    assert EVIL not in report([Runs(evil(), evil_store)], "md")
 
 
 def test_nothing_is_fetched(store):
-    page = report(store, present(store))
+    page = report(called_plans(store))
     assert re.findall(r"(?:src|href)=\"(?!#|data:)[^\"]*\"", page) == []
     assert re.findall(r"https?://", page) == []
-    assert re.findall(r"url\((?!#hatch\))", page) == []
+    assert re.findall(r"url\((?!#)", page) == []
 
 
 def test_every_picture_has_words_and_every_plan_its_charts(store):
-    page = report(store, present(store))
+    page = report(called_plans(store))
     pictures = re.findall(r'<svg viewBox[^>]*role="img" aria-label="([^"]+)"', page)
     assert len(pictures) == page.count("<figure")
     assert "IMDB-BINARY, measured. accuracy in percent by % noisy labels. vanilla: 64.6 to 52.6; " in " ".join(pictures)
@@ -91,53 +94,66 @@ def test_every_picture_has_words_and_every_plan_its_charts(store):
         "Settings chosen on validation",
     ):
         assert expected in titles
-    assert "epic reproduce main --datasets IMDB-BINARY --backbones gin" in page
+    assert "epic reproduce main --datasets IMDB-BINARY --backbones gin --methods vanilla,drop_edge,submix,epic" in page
 
 
 def test_best_is_told_by_more_than_colour(store):
-    main = load_plan("main").narrowed(
-        methods=["vanilla", "drop_edge", "submix", "epic"], datasets=("IMDB-BINARY",), backbones=("gin",)
+    main = load_plan(
+        "main", methods=["vanilla", "drop_edge", "submix", "epic"], datasets=("IMDB-BINARY",), backbones=("gin",)
     )
-    page = report(store, [main])
+    page = report([Runs(main, store)])
     assert '<b class="best">74.60 (0.5)</b><i class="kind"> (best)</i>' in page
     assert '<span class="second">71.60 (0.5)</span><i class="kind"> (second best)</i>' in page
     assert '<b class="best">73.20 (0.4)</b><i class="kind"> (best in the paper)</i>' in page
 
 
-def test_other_formats_and_files(store, tmp_path):
-    plans = present(store)
-    csv = report(store, plans, "csv")
+def test_other_formats(store):
+    plans = called_plans(store)
+    csv = report(plans, "csv")
     assert csv.count("table,block,backbone") == 1
-    assert {line.split(",")[0] for line in csv.splitlines()[1:]} == {p.name for p in plans}
-    assert report(store, plans, "latex").count(r"\begin{tabular}") == len(plans)
-    text = report(store, plans, "md")
-    assert [t for t in text.splitlines() if t.startswith("## ")] == [f"## {p.name}" for p in plans]
+    assert {line.split(",")[0] for line in csv.splitlines()[1:]} == {r.plan.name for r in plans}
+    assert report(plans, "latex").count(r"\begin{tabular}") == len(plans)
+    text = report(plans, "md")
+    assert [t for t in text.splitlines() if t.startswith("## ")] == [f"## {r.plan.name}" for r in plans]
     assert "- GIN, epic: " in text
-    write_report(store, plans, tmp_path / "a.md", "md")
-    assert (tmp_path / "a.md").read_text(encoding="utf-8") == text
     with pytest.raises(InputError, match="unknown format 'pdf'"):
-        report(store, plans, "pdf")
+        report(plans, "pdf")
 
 
-def test_charts_put_points_where_they_belong():
-    svg = line_chart([Line("a", [0, 10], [1.0, 3.0], 1, [None, 0.5], True)], "t", "x", "y", bounds=(1.0, 3.0))
-    assert 'points="44.0,186.0 350.0,24.0"' in svg  # left bottom to right top of the frame
-    assert '<path d="M350.0 64.5V-16.5"' in svg  # half a unit up and down: 40.5 of 162
-    bars = bar_chart(["g"], [("here", [1.0]), ("paper", [None])], "t", "y", 2.0)
-    assert 'class="bar0" x="74.6" y="105.0"' in bars
-    assert "bar1" not in bars
-    assert "g: here 1.00, paper -" in bars
-    assert steps(0.0, 1.0) == [0.0, 0.5, 1.0]
-    assert steps(5.0, 5.0) == [5.0]
-    long = line_chart([Line("a", range(1000), [float(v) for v in range(1000)])], EVIL, EVIL, EVIL)
-    assert len(re.search(r'points="([^"]*)"', long)[1].split()) == 60
-    assert EVIL not in long
+def test_lines_and_bars_are_where_they_belong():
+    axes = Figure().add_subplot()
+    lines = [Line("a", [0, 10], [1.0, 3.0], 1, [None, 0.5], True), Line("b", range(1000), range(1000), 2)]
+    line_panel(axes, lines, "x", "y", bounds=(1.0, 3.0), ticks=[0, 10])
+    one, many = axes.get_lines()
+    assert (list(one.get_xdata()), list(one.get_ydata())) == ([0, 10], [1, 3])
+    assert len(many.get_xdata()) == 60
+    assert list(many.get_ydata())[::59] == [0, 999]
+    assert [s.tolist() for s in axes.collections[0].get_segments()] == [[[0, 1], [0, 1]], [[10, 2.5], [10, 3.5]]]
+    assert (axes.get_ylim(), list(axes.get_xticks())) == ((1, 3), [0, 10])
+    assert one.get_color() != many.get_color()
+    bars = Figure().add_subplot()
+    bar_panel(bars, ["g", "h"], [0.8, None], [[1.0, 0.5], [0.25]])
+    assert [b.get_height() for b in bars.patches] == [0.8, 0, 0.75, 0.25]
+    assert [t.get_text() for t in bars.texts] == ["0.80", "0.75", "not\nprinted", "0.25"]
 
 
-@pytest.mark.parametrize("width", [1280, pytest.param(400, marks=pytest.mark.slow)])
+def test_a_chart_is_text_with_words_and_no_names_that_clash():
+    svg = line_chart(EVIL, [Line(EVIL, [0, 1], [2.0, 3.0], 3)], "x <b>", "y")
+    assert EVIL not in svg
+    assert "x &lt;b&gt;" in svg
+    assert 'aria-label="&lt;script&gt;' in svg
+    assert ': 2 to 3"' in svg
+    assert '<g class="line s3">' in svg
+    assert "<style" not in svg
+    other = line_chart("other", [Line("b", [0, 1], [2.0, 3.0], 3)], "x", "y")
+    names = [set(re.findall(r' id="([^"]+)"', s)) for s in (svg, other)]
+    assert not names[0] & names[1]
+
+
+@pytest.mark.parametrize("width", [1280, pytest.param(420, marks=pytest.mark.slow)])
 def test_in_a_browser(browser, tmp_path, store, evil_store, width):
-    write_report(store, present(store), tmp_path / "report.html")
-    write_report(evil_store, [evil()], tmp_path / "evil.html")
+    (tmp_path / "report.html").write_text(report(called_plans(store)), encoding="utf-8")
+    (tmp_path / "evil.html").write_text(report([Runs(evil(), evil_store)]), encoding="utf-8")
     browser.errors(), browser.requests()
     for name in ("report.html", "evil.html"):
         browser.open(tmp_path / name, width)

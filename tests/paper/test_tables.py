@@ -9,14 +9,25 @@ import pytest
 from scipy import stats
 
 from epic import InputError
-from epic.compare.plan import Entry, load_plan
+from epic.compare import verdict
+from epic.compare.plan import Entry
+from epic.compare.runs import Runs
 from epic.compare.store import Store
+from epic.paper import tables
+from epic.paper.plans import load_plan
 from epic.paper.printed import printed
-from epic.paper.run_summary import Merged, command_of, is_quick, present, run_summary, unshown
 from epic.paper.tables.render import to_csv, to_latex, to_markdown
-from epic.paper.tables.train import differences, table_of
 from epic.paper.tables.types import Block, Cell, Row, Table, marked, ranked
 from tests.compare.stores import fill, others, tiny
+
+
+def table_of(plan, store):
+    return tables.table_of(Runs(plan, store))
+
+
+def differences(plan, store, *options):
+    return verdict.differences(Runs(plan, store), *options)
+
 
 SCORES = {("vanilla", "A"): 0.60, ("drop_edge", "A"): 0.65, ("submix", "A"): 0.50}
 SCORES |= {("vanilla", "B"): 0.70, ("drop_edge", "B"): 0.72, ("submix", "B"): 0.74}
@@ -147,7 +158,6 @@ def test_differences_over_splits_and_datasets(tmp_path):
     assert part.found.statistic == pytest.approx(np.mean(gaps) / error)
     assert part.verdict.startswith("helps: +5.2 points, 95 % interval ")
     assert up.signed.p == pytest.approx(stats.wilcoxon([d.found.difference for d in up.parts]).pvalue)
-    assert up.signed_splits.count == 28
     assert up.verdict.startswith("helps: +5.2 points on average over 7 datasets, higher on 7 ")
     assert down.verdict.startswith("hurts: -4.8 points on average over 7 datasets, higher on 0 ")
     assert up.p == pytest.approx(2 * up.signed.p)
@@ -160,15 +170,15 @@ def test_one_dataset_has_its_own_verdict_and_half_a_comparison_says_so(tmp_path)
     (first, _) = differences(plan, store)
     assert first.verdict == "too few runs to say: +5.0 points over 2 splits"
     assert first.parts[0].by_split == (pytest.approx(5.0), pytest.approx(5.0), None, None)
-    (_, none) = differences(plan.narrowed(datasets=("B",)), store)
+    (_, none) = differences(plan.model_copy(update={"datasets": ("B",)}), store)
     assert none.verdict == "too few runs to say: there are none"
-    assert differences(plan, store, against="submix")[0].label == "vanilla"
+    assert differences(plan, store, "submix")[0].label == "vanilla"
     with pytest.raises(InputError, match="unknown entry of the plan 'subnix'; did you mean 'submix'"):
-        differences(plan, store, against="subnix")
+        differences(plan, store, "subnix")
 
 
 def test_printed_cells_stand_beside_measured_ones(tmp_path):
-    plan = load_plan("main").narrowed(methods=["vanilla", "epic"], datasets=("BZR", "COX2"), tune=0, seeds=2)
+    plan = load_plan("main", methods=["vanilla", "epic"], datasets=("BZR", "COX2"), tune=0, seeds=2)
     store = fill(plan, tmp_path / "r.jsonl", lambda c: 0.8 if c["backbone"] == "gin" else None)
     table = table_of(plan, store)
     assert [b.title for b in table.blocks] == ["GIN"]
@@ -225,7 +235,7 @@ def test_distance_table(tmp_path):
     assert rest["majority class", "BZR"].mean == 79.0
     assert ("vanilla GIN", "BZR") not in rest
     assert not any("Vanilla GIN" in note for note in table.notes)
-    splits = load_plan("splits").narrowed(datasets=("BZR",))
+    splits = load_plan("splits", datasets=("BZR",))
     store = fill(splits, tmp_path / "r.jsonl", lambda c: 0.80 + 0.01 * c["split_seed"])
     rest = cells(table_of(plan, store), 3)
     assert rest["vanilla GIN", "BZR"].mean == pytest.approx(82.0)
@@ -234,11 +244,9 @@ def test_distance_table(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["distance", "distance_exact"])
-@pytest.mark.parametrize(
-    "change", [lambda p: p, lambda p: p.quick(), lambda p: p.narrowed(epochs=7), lambda p: p.narrowed(seeds=2)]
-)
-def test_plain_gin_stands_in_narrowed_distance_tables(tmp_path, change, name):
-    plan, splits = change(load_plan(name)), change(load_plan("splits"))
+@pytest.mark.parametrize("options", [{}, {"quick": True}, {"epochs": 7}, {"seeds": 2}])
+def test_plain_gin_stands_in_narrowed_distance_tables(tmp_path, options, name):
+    plan, splits = load_plan(name, **options), load_plan("splits", **options)
     store = fill(splits, tmp_path / "r.jsonl", lambda c: 0.8)
     assert cells(table_of(plan, store), 3)["vanilla GIN", "COX2"].mean == pytest.approx(80.0)
 
@@ -357,123 +365,6 @@ def test_differences_in_text(tmp_path):
     (row,) = [r for r in rows if (r["row"], r["column"]) == ("drop_edge", "A")]
     assert float(row["p_corrected"]) == pytest.approx(2 * float(row["p"]))
     assert (float(row["difference"]), row["over"]) == (pytest.approx(11.0), "seeds")
-
-
-def test_account_counts_runs_time_versions_and_failures(tmp_path):
-    plan = tiny(seeds=2)
-    store = fill(plan, tmp_path / "r.jsonl", score, lambda c: "no memory" if c["method"] == "submix" else None)
-    found = run_summary(plan, store)
-    assert (found.total, found.done, found.failed, found.seconds) == (12, 8, 4, 84.0)
-    assert found.versions == (("epic 0.1, torch 2.13", 8),)
-    assert found.failures[0].what == "A, gin, submix, seed 0"
-    assert found.failures[0].error == "no memory"
-    assert found.warnings == ()
-    text = (tmp_path / "r.jsonl").read_text()
-    (tmp_path / "r.jsonl").write_text(text.replace('"data": "same"', '"data": "other"', 1))
-    assert run_summary(plan, Store(tmp_path / "r.jsonl")).warnings == (
-        "Runs on A saw different data: their checksums differ.",
-    )
-
-
-def test_the_command_says_what_was_left_out_or_changed():
-    main = load_plan("main")
-    some = main.narrowed(datasets=("BZR", "COX2"), backbones=("gin",))
-    assert command_of(some) == "epic reproduce main --datasets BZR,COX2 --backbones gin"
-    changed = main.narrowed(methods=["vanilla", "epic"], seeds=2, epochs=7, tune=0)
-    assert command_of(changed) == "epic reproduce main --methods vanilla,epic --seeds 2 --tune 0 --epochs 7"
-    assert command_of(main.quick()) == "epic reproduce main --quick"
-    assert command_of(load_plan("lollipop")) == "epic reproduce lollipop"
-    assert command_of(load_plan("lollipop").quick()) == "epic reproduce lollipop --quick"
-    assert command_of(load_plan("lollipop").narrowed(epochs=7)) == "epic reproduce lollipop --epochs 7"
-    for name in ("distance", "distance_exact"):
-        plan = load_plan(name)
-        assert command_of(plan) == f"epic reproduce {name}"
-        assert command_of(plan.narrowed(epochs=2)) == f"epic reproduce {name} --epochs 2"
-        assert command_of(plan.quick()) == f"epic reproduce {name} --quick"
-    few = load_plan("distance").narrowed(epochs=3)  # as many as --quick has, but that has two seeds
-    assert command_of(few) == "epic reproduce distance --epochs 3"
-    assert command_of(load_plan("blur")) == "epic reproduce sinkhorn"
-    assert command_of(load_plan("splits").narrowed(seeds=2)) == "epic reproduce distance --seeds 2"
-    assert command_of(tiny()) == ""
-
-
-def test_an_account_is_of_the_datasets_backbones_and_methods_that_were_run(tmp_path):
-    whole = load_plan("noise")
-    part = whole.narrowed(datasets=("IMDB-MULTI",), backbones=("gin",), methods=["vanilla", "flag"])
-    store = fill(part, tmp_path / "r.jsonl", lambda c: 0.5)
-    found = run_summary(whole, store)
-    assert found.command == "epic reproduce noise --datasets IMDB-MULTI --backbones gin --methods vanilla,flag"
-    assert found.total == found.done == part.count()
-    plain = fill(whole.narrowed(methods=["vanilla"]), tmp_path / "p.jsonl", lambda c: 0.5)
-    assert run_summary(whole, plain).command == "epic reproduce noise --methods vanilla"
-
-
-def test_which_plans_a_store_has(tmp_path):
-    order = load_plan("order").narrowed(datasets=("BZR",), seeds=1)
-    store = fill(order, tmp_path / "r.jsonl", lambda c: 0.5)
-    others(load_plan("blur"), tmp_path / "r.jsonl", lambda c: {"frobenius": {"1": 1.0}})
-    store = Store(tmp_path / "r.jsonl")
-    assert [p.name for p in present(store)] == ["order", "blur"]  # main has EPIC in random order too, and no more
-    assert [p.name for p in present(store, ["sinkhorn"])] == ["blur"]
-    with pytest.raises(InputError, match=r"none of the .* results is a reported run of noise"):
-        present(store, ["noise"])
-    with pytest.raises(InputError, match="unknown plan 'nois'; did you mean 'noise'"):
-        present(store, ["nois"])
-
-
-def test_a_plan_with_nothing_of_its_own_is_left_out_unless_asked_for(tmp_path):
-    main = load_plan("main").narrowed(methods=["vanilla"], datasets=("BZR",), backbones=("gin",))
-    store = fill(main, tmp_path / "r.jsonl", lambda c: 0.5)
-    assert [p.name for p in present(store)] == ["main"]  # costs trains plainly too
-    assert [p.name for p in present(store, ["costs"])] == ["costs"]
-
-
-def test_what_was_run_in_small_is_shown_in_small(tmp_path):
-    quick = load_plan("lollipop").quick()
-    store = others(quick, tmp_path / "r.jsonl", lambda c: {"pattern": {}})
-    assert present(store) == [quick]
-
-
-def test_a_quick_look_is_called_one_and_its_datasets_are_found(tmp_path):
-    quick = load_plan("order").quick().narrowed(datasets=("ENZYMES",))
-    store = fill(quick, tmp_path / "r.jsonl", lambda c: 0.5)
-    (found,) = present(store)
-    assert (found.name, found.datasets) == ("order", ("ENZYMES",))
-    assert table_of(found, store).notes[0].startswith("A quick look (--quick)")
-    assert "quick look" not in to_markdown(table_of(load_plan("order"), store))
-    assert "quick look" in to_latex(table_of(found, store))
-
-
-@pytest.mark.parametrize("name", ["order", "costs"])
-def test_a_quick_look_is_shown_beside_a_plan_that_shares_runs_with_the_whole(name, tmp_path):
-    fill(load_plan("main").narrowed(datasets=("BZR",), backbones=("gin",)), tmp_path / "r.jsonl", lambda c: 0.5)
-    fill(load_plan(name).quick(), tmp_path / "r.jsonl", lambda c: 0.5)
-    found = present(Store(tmp_path / "r.jsonl"))
-    assert [(p.name, is_quick(p)) for p in found] == [("main", False), (name, True)]
-
-
-def test_results_that_no_table_shows_are_counted(tmp_path):
-    plan = load_plan("order").narrowed(datasets=("BZR",))
-    fill(plan, tmp_path / "r.jsonl", lambda c: 0.5)
-    shown = Store(tmp_path / "r.jsonl")
-    assert unshown(present(shown), shown) == 0
-    other = fill(plan.narrowed(epochs=7), tmp_path / "r.jsonl", lambda c: 0.5)
-    assert unshown(present(other), other) == 2 * plan.seeds
-
-
-def test_files_merge_and_a_success_is_not_hidden_by_a_failure(tmp_path):
-    plan = tiny()
-    fill(plan, tmp_path / "a.jsonl", lambda c: score(c) if c["dataset"] == "A" else None)
-    fill(plan, tmp_path / "b.jsonl", score, lambda c: "broken" if c["dataset"] == "A" else None)
-    for files in ("ab", "ba"):
-        both = Merged([tmp_path / f"{f}.jsonl" for f in files])
-        assert run_summary(plan, both).done == 12
-        assert table_of(plan, both) == table_of(plan, fill(plan, tmp_path / "c.jsonl", score))
-    with pytest.raises(InputError, match=r"there is no file .*nowhere\.jsonl"):
-        Merged([tmp_path / "a.jsonl", tmp_path / "nowhere.jsonl"])
-    (tmp_path / "empty.jsonl").write_text("")
-    with pytest.raises(InputError, match=r"empty\.jsonl: no results there yet"):
-        Merged([tmp_path / "empty.jsonl"])
 
 
 def test_real_values_are_not_percent(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from epic import InputError
 from epic.compare.runner import carry_out
+from epic.compare.runs import Runs
 from epic.compare.store import Store
 from epic.parallel import execute
 from tests.compare.fake import Fake
@@ -24,6 +25,7 @@ import json, sys
 import ray
 from ray.cluster_utils import Cluster
 from epic.compare.runner import carry_out
+from epic.compare.runs import Runs
 from epic.compare.store import Store
 from tests.compare.fake import Fake
 from tests.compare.test_plan import plan
@@ -52,7 +54,7 @@ def kill_second(store_writer_add):
 from epic.compare import store as module
 real = module.Writer.add
 module.Writer.add = lambda self, task, outcome: kill_second(lambda t, o: real(self, t, o))(task, outcome)
-whole = carry_out(plan(seeds=4), store, Slow(Fake(calls)), ray=cluster.address, progress=False, say=say)
+whole = carry_out(Runs(plan(seeds=4), store), Slow(Fake(calls)), ray=cluster.address, progress=False, say=say)
 print(json.dumps({"whole": whole, "killed": bool(killed), "done": len(store)}))
 ray.shutdown()
 cluster.shutdown()
@@ -82,7 +84,7 @@ def test_two_nodes_one_dies_nothing_is_lost_and_nothing_twice(tmp_path):
     lines = (tmp_path / "r.jsonl").read_text().splitlines()
     assert len(lines) == count, "one line a run"
     here = Store(tmp_path / "here.jsonl")
-    carry_out(plan(seeds=4), here, Fake(str(tmp_path / "calls")), workers=0, progress=False)
+    carry_out(Runs(plan(seeds=4), here), Fake(str(tmp_path / "calls")), workers=0, progress=False)
     assert keys(Store(tmp_path / "r.jsonl")) == keys(here), "the same numbers as in one process, bit for bit"
 
 

@@ -33,12 +33,12 @@ def figures(
     Example: epic figures --out figures --format pdf
     """
     from epic.compare.store import Store
-    from epic.paper.figure_data import Numbers
+    from epic.paper.figure_data import FigureData
     from epic.paper.figures import FIGURES, FORMATS, draw
 
     choose(format, FORMATS, "format")
     names = [choose(name, FIGURES, "figure") for name in only or FIGURES]
-    numbers = Numbers(Store(results), graphs, epochs=epochs, seed=seed)
+    numbers = FigureData(Store(results), graphs, epochs=epochs, seed=seed)
     make_folder(out)
     for name in names:
         drawn = draw(name, numbers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,6 @@ from epic.cli.messages import log, progress
 from epic.errors import InputError, choose
 
 if TYPE_CHECKING:
-    from epic.compare.plan import Plan
     from epic.costs import Cost
     from epic.data import Dataset
 
@@ -116,29 +115,15 @@ def cost_from(file: Path | None) -> Cost:
     return UnitCost() if file is None else Cost.load(file)
 
 
-def narrowing(
-    datasets: str | None,
-    methods: str | None,
-    backbones: str | None,
-    checksums: dict[str, str] | None = None,
-    **rest: int | None,
-) -> Callable[[Plan], Plan]:
-    """What the options leave of a plan. One that compares no methods is left as it is by ``methods``. ``checksums`` are
-    those of datasets that are files; None looks at the files.
-    """
+def narrowing(datasets: str | None, methods: str | None, backbones: str | None) -> dict[str, Any]:
+    """Read options as ``epic.paper.plans.Call`` takes them, with checksums of datasets that are files."""
     names = None if datasets is None else tuple(map(whole_path, listed(datasets)))
-    sums = _checksums(names or ()) if checksums is None else checksums
-
-    def narrow(plan: Plan) -> Plan:
-        return plan.narrowed(
-            datasets=names if plan.datasets else None,
-            methods=None if methods is None or not plan.entries else listed(methods),
-            backbones=None if backbones is None else tuple(listed(backbones)),
-            checksums=sums or None,
-            **rest,
-        )
-
-    return narrow
+    return {
+        "datasets": names,
+        "methods": None if methods is None else tuple(listed(methods)),
+        "backbones": None if backbones is None else tuple(listed(backbones)),
+        "checksums": _checksums(names or ()),
+    }
 
 
 def _checksums(datasets: Iterable[str]) -> dict[str, str]:

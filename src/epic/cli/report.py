@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from epic.compare.plan import Plan
 
 from epic.cli.fields import listed
 from epic.cli.messages import log
@@ -19,7 +16,6 @@ from epic.cli.options import (
     OnlyMethods,
     Seeds,
     Tune,
-    narrowing,
     need_writable,
     whole_path,
 )
@@ -48,8 +44,8 @@ def report(
 ) -> None:
     """Show what was measured beside what the paper prints: tables, differences, curves, and how they were made.
 
-    The page is one file that needs no network. Runs that are missing or failed are shown as such. Runs that were made
-    with other seeds, epochs or tuning than the plan's are found by the same options as `epic reproduce` had.
+    The page is one file that needs no network. Runs that are missing or failed are shown as such. Runs are shown as
+    they were asked for, whatever the options of `epic reproduce` were; options here choose among them.
 
     Example: epic report main noise --results a.jsonl --results b.jsonl --out report.html
     """
@@ -57,40 +53,38 @@ def report(
     target = Path("report.html") if out is None and form == "html" else out
     if target is not None:
         need_writable(target)
-    from epic.augment import METHODS
-    from epic.compare.plan import load_plan, names
+    from epic.compare.store import Store
     from epic.paper import report as view
-    from epic.paper.run_summary import Merged, present, unshown
+    from epic.paper.plans import load_plan, names
+    from epic.paper.run_summary import called_plans, unshown
 
     every = [load_plan(n) for n in names()]
-    rows = None if methods is None else need_some(listed(methods), "methods")
+    rows = None if methods is None else tuple(need_some(listed(methods), "methods"))
+    store = Store.merged(results or [Path("results/bench.jsonl")])
+    kept = [c for r in store if isinstance(c := r.get("config"), dict)]
+    known = dict.fromkeys((*(e.label for p in every for e in p.entries), *(c["method"] for c in kept if "method" in c)))
     for name in rows or ():
-        choose(name, dict.fromkeys((*METHODS, *(e.label for p in every for e in p.entries))), "method")
-    store = Merged(results or [Path("results/bench.jsonl")])
-    # As it was when it was run: a file may have changed since, or be on another machine.
-    sums = {str(c.get("dataset")): c.get("checksum") for r in store if isinstance(c := r.get("config"), dict)}
-    for name in () if datasets is None else map(whole_path, listed(datasets)):
-        choose(name, dict.fromkeys((*(d for p in every for d in p.datasets), *sums)), "dataset in these results")
-
-    def narrow(plan: Plan) -> Plan | None:
-        known = {*METHODS, *(e.label for e in plan.entries)}
-        asked = None if rows is None else ",".join(n for n in rows if plan.entries and n in known)
-        if asked == "":
-            return None
-        files = {name: value for name, value in sums.items() if value is not None}
-        return narrowing(datasets, asked, backbones, files, seeds=seeds, epochs=epochs, tune=tune)(plan)
-
-    found = present(store, plans or (), narrow)
+        choose(name, known, "method")
+    chosen = None if datasets is None else tuple(map(whole_path, listed(datasets)))
+    known = dict.fromkeys((*(d for p in every for d in p.datasets), *(str(c.get("dataset")) for c in kept)))
+    for name in chosen or ():
+        choose(name, known, "dataset in these results")
+    only = {
+        "datasets": chosen,
+        "methods": rows,
+        "backbones": None if backbones is None else tuple(listed(backbones)),
+        "seeds": seeds,
+        "epochs": epochs,
+        "tune": tune,
+    }
+    found = called_plans(store, plans or (), **only)
     left = unshown(found, store)
-    if left and all(option is None for option in (plans, datasets, methods, backbones, seeds, epochs, tune)):
-        log.warning(
-            f"{left} results are in no table here: they were made with other datasets, seeds, epochs or tuning than "
-            "the plans have (give these options to see them), by epic compare, or by other code."
-        )
+    if left and not plans and all(value is None for value in only.values()):
+        log.warning(f"{left} results are in no table here: they were made by epic compare, or by other code.")
     for name in plans or ():
-        if not any(p.name == name for p in found):
+        if not {name, *load_plan(name).parts} & {r.plan.name for r in found}:
             log.warning(f"nothing of {name} with these options")
-    text = view.report(store, found, form)
+    text = view.report(found, form)
     if target is None:
         typer.echo(text, nl=False)
         return

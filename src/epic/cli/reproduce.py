@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,6 @@ from epic.cli.options import (
     need_writable,
     tell_notes,
 )
-from epic.errors import InputError
 
 
 def reproduce(
@@ -60,47 +59,34 @@ def reproduce(
 
     Example: epic reproduce main --datasets BZR,COX2 --backbones gin --workers 2
     """
-    from epic.compare.plan import load_plan
     from epic.compare.runner import carry_out, outlook
+    from epic.compare.runs import Runs
     from epic.compare.store import Store
     from epic.compare.task import Performer
     from epic.data import load
+    from epic.paper.plans import Call
+    from epic.paper.report import report
+    from epic.paper.task_runners import TASK_RUNNERS
 
-    first = load_plan(plan)
+    call = Call(plan, quick=quick, seeds=seeds, epochs=epochs, tune=tune, **narrowing(datasets, methods, backbones))
+    plans = call.plans()
     store = Store(results)
     page = need_writable(out or Path(f"{plan}.html"))
-    parts = [first, *map(load_plan, first.parts)]
-    if methods is not None and not first.entries:
-        raise InputError(f"{plan} does not compare methods: leave out --methods")
-    if datasets is not None and not first.datasets:
-        raise InputError(f"{plan} is on graphs of its own: leave out --datasets")
-    if backbones is not None and all(p.kind != "train" for p in parts):
-        raise InputError(f"{plan} trains no classifier: leave out --backbones")
-    narrow = narrowing(datasets, methods, backbones, seeds=seeds, epochs=epochs, tune=tune)
-    plans = [narrow(p.quick() if quick else p) for p in parts]
     # A name that is wrong, or data that is not here, ends it before anything is written.
     for name in {d for p in plans for d in p.datasets}:
         tell_notes(load(name, data=data, progress=progress()))
-    perform = Performer(results.parent.resolve() / "costs", None if data is None else str(data.resolve()))
-    for chosen in plans:
-        typer.echo(f"{chosen.name}: {outlook(chosen, store, workers)}")
+    folder = None if data is None else str(data.resolve())
+    perform = Performer(results.parent.resolve() / "costs", folder, TASK_RUNNERS)
+    how: dict[str, Any] = {"workers": workers, "ray": ray, "retry": retry, "progress": progress(), "say": log.warning}
+    shown = [Runs(chosen, store) for chosen in plans]
+    for runs in shown:
+        typer.echo(f"{runs.plan.name}: {outlook(runs, workers)}")
         if not dry:
-            carry_out(
-                chosen,
-                store,
-                perform,
-                workers=workers,
-                ray=ray,
-                retry=retry,
-                progress=progress(),
-                say=log.warning,
-            )
+            carry_out(runs, perform, call=call.record(), **how)
     if not dry:
-        from epic.paper.report import write_report
-
-        write_report(store, plans, page)
+        page.write_text(report(shown), encoding="utf-8")
         typer.echo(f"wrote {page}")
-        failed = sum(store.failed(t) is not None for p in plans for t in p.tasks(store))
+        failed = sum(len(runs.failed) for runs in shown)
         if failed:
             log.warning(f"{failed} runs failed (the page says why); --retry does them again")
             raise typer.Exit(1)

@@ -1,4 +1,4 @@
-"""Carrying out a plan: what is missing is done, and every result is on the disk before the next."""
+"""Carry out a plan: do what is missing, and put every result on the disk before the next."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tqdm import tqdm
 
 from epic.augment import find_method
 from epic.augment.learn_matching import Matching
-from epic.compare.plan import TUNING_SEED, Plan
-from epic.compare.store import Store
-from epic.compare.task import Performer, Task
+from epic.compare.plan import TUNING_SEED
+from epic.compare.runs import Runs
+from epic.compare.task import Task
 from epic.costs.learning import Learning
 from epic.parallel import execute
 from epic.train.run import versions
@@ -23,8 +23,11 @@ from epic.train.run import versions
 
 @dataclass(frozen=True)
 class Outlook:
-    """How much of a plan is done, and about how long the rest takes (None: nothing to learn it from; ``rough``: from
-    other datasets only).
+    """How much of a plan is done, and about how long the rest takes.
+
+    Attributes:
+        seconds: None if there is no finished run to learn it from.
+        rough: The estimate comes from other datasets only.
     """
 
     total: int
@@ -45,41 +48,41 @@ class Outlook:
         return f"{text}, about {duration(self.seconds)}" + (" (guessed from other datasets)" if self.rough else "")
 
 
-def outlook(plan: Plan, store: Store, workers: int = 1) -> Outlook:
-    """Look before starting. Times are learned from finished runs of the same kind, alike in dataset and method: what
-    grows with the epochs, what with those of learning before it, and what is there once.
+def outlook(runs: Runs, workers: int = 1) -> Outlook:
+    """Look before starting.
+
+    Estimated times come from finished runs of the same kind, alike in dataset and method. They scale per-epoch,
+    per-learning-epoch and fixed costs separately.
     """
-    known = plan.tasks(store)
-    done = [t for t in known if store.get(t) is not None]
-    failed = sum(store.failed(t) is not None for t in known)
-    open_ = [t for t in known if store.get(t) is None and store.failed(t) is None]
-    total = max(plan.count(), len(known))
+    known, open_, failed = list(runs), runs.open, len(runs.failed)
+    total = max(runs.plan.count(), len(known))
+    done = len(known) - len(open_) - failed
     times: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
-    for record in store:
-        if "seconds_in_all" in record and "error" not in record and record.get("kind") == plan.kind:
+    for record in runs.store:
+        if "seconds_in_all" in record and "error" not in record and record.get("kind") == runs.plan.kind:
             for key in _alike(record["config"]):
                 times.setdefault(key, []).append(_spent(record))
     if not times:
-        return Outlook(total, len(done), failed, None)
+        return Outlook(total, done, failed, None)
 
-    def guess(task: Task) -> float:
+    def estimate(task: Task) -> float:
         found = next(times[key] for key in _alike(task.config) if key in times)
         epoch, learning, once = (mean(part) for part in zip(*found, strict=True))
         epochs, learned = _epochs(task.kind, task.config)
         return epochs * epoch + learned * learning + once
 
     later = total - len(known)  # runs whose settings are not chosen yet
-    usual = mean(map(guess, known)) if known else 0.0
-    seconds = sum(map(guess, open_)) + later * usual
+    usual = mean(map(estimate, known)) if later else 0.0
+    seconds = sum(map(estimate, open_)) + later * usual
     rough = any(not any(key in times for key in _alike(t.config)[:2]) for t in open_)
-    return Outlook(total, len(done), failed, seconds / max(1, workers), rough)
+    return Outlook(total, done, failed, seconds / max(1, workers), rough)
 
 
 def carry_out(
-    plan: Plan,
-    store: Store,
-    perform: Performer,
+    runs: Runs,
+    perform: Callable[[Task], dict[str, Any]],
     *,
+    call: dict[str, Any] | None = None,
     workers: int = 1,
     ray: str | None = None,
     retry: bool = False,
@@ -87,41 +90,53 @@ def carry_out(
     progress: bool = True,
     say: Callable[[str], None] | None = None,
 ) -> bool:
-    """Do all that is missing; True if nothing is left.
+    """Do all that is missing.
 
-    ``budget`` (seconds): no task begins after it is spent; those that have begun are finished.
+    Args:
+        runs: The plan and its store.
+        perform: Does one task and returns its record.
+        call: The command and options that asked for the runs; kept with every record.
+        workers: Processes, one thread each; 0 works in this process.
+        ray: Address of a Ray cluster, or ``"local"``.
+        retry: Whether failed tasks are done again.
+        budget: Seconds. No task begins after they are spent; those that have begun are finished.
+        progress: Whether to show a progress bar.
+        say: Called with a sentence for each task that fails.
+
+    Returns:
+        Whether nothing is left to do.
     """
     end = None if budget is None else time.monotonic() + budget
-    if not plan.ready(store) and not (retry and any(store.failed(t) is not None for t in plan.tasks(store))):
+    if not runs.open and not (retry and runs.failed):
         return True  # another run may be writing its results: nothing is written here
-    look = outlook(plan, store, workers)
-    with (
-        store.writer() as writer,
-        tqdm(total=look.total, initial=look.done, desc=plan.name, unit="run", disable=not progress) as bar,
-    ):
-        feed = Feed(plan, store, [t for t in plan.tasks(store) if store.failed(t) is not None] if retry else [], end)
-        for outcome in execute(perform, feed, workers=workers, ray=ray, ahead=budget is None):
-            task = outcome.task
-            seconds = {"seconds_in_all": round(outcome.seconds, 2)}
-            if outcome.error is None:
-                writer.add(task, {**outcome.value, "versions": versions(), **seconds})
-                bar.update()
-            else:
-                writer.add(task, {"error": outcome.error, **seconds})
-                if say is not None:
-                    what = " ".join(str(task.config[k]) for k in ("dataset", "method", "seed") if k in task.config)
-                    say(f"failed: {what}: {outcome.error.splitlines()[0]}")
-            feed.done(task)
-            bar.set_postfix_str(" ".join(p for p in _like(task.config) if p), refresh=False)
-    return not plan.ready(store)
+    total = max(runs.plan.count(), len(list(runs)))
+    with runs.store.writer() as writer:
+        if writer.changed:
+            runs.refresh()
+        feed = Feed(runs, runs.failed if retry else [], end)
+        done = sum(runs.store.get(t) is not None for t in runs)
+        with tqdm(total=total, initial=done, desc=runs.plan.name, unit="run", disable=not progress) as bar:
+            for outcome in execute(perform, feed, workers=workers, ray=ray, ahead=budget is None):
+                task = outcome.task
+                more = {"seconds_in_all": round(outcome.seconds, 2), **({} if call is None else {"call": call})}
+                if outcome.error is None:
+                    writer.add(task, {**outcome.value, "versions": versions(), **more})
+                    bar.update()
+                else:
+                    writer.add(task, {"error": outcome.error, **more})
+                    if say is not None:
+                        what = " ".join(str(task.config[k]) for k in ("dataset", "method", "seed") if k in task.config)
+                        say(f"failed: {what}: {outcome.error.splitlines()[0]}")
+                feed.done(task)
+                bar.set_postfix_str(" ".join(p for p in _like(task.config) if p), refresh=False)
+    return not runs.open
 
 
 class Feed:
     """Hands out what can be done now, one group of a table after the other: settings are chosen, then used."""
 
-    def __init__(self, plan: Plan, store: Store, first: list[Task], end: float | None) -> None:
-        self.plan, self.store, self.end = plan, store, end
-        self.retry = first
+    def __init__(self, runs: Runs, first: list[Task], end: float | None) -> None:
+        self.runs, self.retry, self.end = runs, first, end
         self.handed: set[str] = set()
         self.in_hand = 0
         self.queue: deque[Task] = deque()
@@ -133,12 +148,11 @@ class Feed:
     def __next__(self) -> Task | None:
         if self.end is not None and time.monotonic() > self.end:
             raise StopIteration
-        while self.queue:
+        if self.queue:
             task = self.queue.popleft()
-            if task.key not in self.handed:
-                self.handed.add(task.key)
-                self.in_hand += 1
-                return task
+            self.handed.add(task.key)
+            self.in_hand += 1
+            return task
         if self.in_hand == 0:
             raise StopIteration
         return None
@@ -146,27 +160,33 @@ class Feed:
     def done(self, task: Task) -> None:
         """After a run that chooses settings, those that use them come next, before other groups begin."""
         self.in_hand -= 1
+        self.runs.finished(task)
         if task.config.get("seed") == TUNING_SEED or not self.queue:
             self._refill()
 
     def _refill(self) -> None:
-        self.queue = deque(t for t in [*self.retry, *self.plan.ready(self.store)] if t.key not in self.handed)
+        waiting = {t.key: t for t in [*self.retry, *self.runs.open] if t.key not in self.handed}
+        self.queue = deque(waiting.values())
+
+
+def _like(config: dict[str, Any]) -> tuple[str, str]:
+    """Runs with the same answer take about as long as each other."""
+    return config.get("dataset", ""), str(config.get("method", config.get("cost", "")))
 
 
 def _alike(config: dict[str, Any]) -> list[tuple[str, str]]:
-    """Where to look for runs that take about as long, the likest first."""
+    """Where to look for runs that take about as long, the most similar first."""
     return [_like(config), (config.get("dataset", ""), ""), ("", "")]
 
 
 def _epochs(kind: str, config: dict[str, Any]) -> tuple[int, int]:
-    """Of the run itself, and of what it learns before."""
+    """Epochs of the run itself, and of what it learns first."""
     if kind == "train":
         learned = config.get("cost", {}).get("epochs", 1)
         if find_method(config["method"]).cls.learns:  # not a cost, but something of its own
             learned = config.get("fit_epochs") or Matching().epochs
         return config.get("epochs", 1), learned
-    usual = Learning().epochs
-    return 0, config.get("learning", {}).get("epochs", config.get("epochs", usual))
+    return 0, config.get("learning", {}).get("epochs", config.get("epochs", Learning().epochs))
 
 
 def _spent(record: dict[str, Any]) -> tuple[float, float, float]:
@@ -183,13 +203,8 @@ def _spent(record: dict[str, Any]) -> tuple[float, float, float]:
     return 0.0, learning / learned, whole - learning
 
 
-def _like(config: dict) -> tuple[str, str]:
-    """Runs that take about as long as each other."""
-    return config.get("dataset", ""), str(config.get("method", config.get("cost", "")))
-
-
 def duration(seconds: float) -> str:
-    """A time for people.
+    """Write a time for people.
 
     >>> duration(50), duration(150), duration(9000)
     ('50 s', '2 min', '2 h 30 min')

@@ -1,4 +1,4 @@
-"""Does a method help? Paired comparisons over splits and seeds, ranks over datasets, and a sentence that says it.
+"""Tests and ranks: paired comparisons over splits and seeds, ranks over datasets, corrections for many tests.
 
 Accuracies of repeated splits are not independent: their test and training graphs overlap. A plain t-test over splits
 therefore sees effects where there are none. The test here widens the variance as Nadeau and Bengio (2003) propose.
@@ -16,9 +16,6 @@ from scipy import stats
 
 from epic.errors import InputError
 
-LEAST = 3
-"""Splits below which :func:`verdict` does not judge."""
-
 EXACT = 200
 """Differences up to which the signed-rank distribution is counted out."""
 
@@ -30,9 +27,17 @@ DIGITS = 9
 class Comparison:
     """A method against another, by split.
 
-    ``difference`` is the mean over splits, ``low`` and ``high`` bound it with the given ``confidence``, ``p`` is
-    two-sided. They are None where nothing can be said: without runs, with one split, or with the same difference (other
-    than zero) in every split, which leaves no spread to judge by.
+    Interval and p-value are None where nothing can be said: without runs, with one split, or with the same difference
+    (other than zero) in every split, which leaves no spread to judge by.
+
+    Attributes:
+        difference: The mean over splits; None without runs.
+        low: Lower bound of the difference with the given ``confidence``.
+        high: Upper bound.
+        p: Two-sided p-value.
+        statistic: The t statistic.
+        splits: Number of splits with a pair of runs.
+        runs: Number of pairs of runs.
     """
 
     difference: float | None
@@ -65,11 +70,16 @@ class Ranks:
 
 
 def split_differences(method: Any, other: Any) -> tuple[np.ndarray, int]:
-    """Mean difference of each split, and the number of pairs of runs behind them.
+    """Average the differences of each split.
 
-    Scores are ``[splits, seeds]`` or ``[splits]``, paired by place. Seeds of a split are averaged first: they share
-    their test graphs and count as one observation. A pair with NaN on either side is left out, a split without pairs
-    too.
+    Seeds of a split share their test graphs and count as one observation.
+
+    Args:
+        method: Scores ``[splits]`` or ``[splits, seeds]``; NaN where a run is missing.
+        other: Scores of the same shape, paired by place. A pair with NaN on either side is left out.
+
+    Returns:
+        The mean difference of each split that has a pair, and the number of pairs of runs.
     """
     a, b = (np.asarray(scores, dtype=float) for scores in (method, other))
     if a.shape != b.shape or a.ndim not in (1, 2):
@@ -84,11 +94,16 @@ def split_differences(method: Any, other: Any) -> tuple[np.ndarray, int]:
 
 
 def paired(method: Any, other: Any, train: int, test: int, confidence: float = 0.95) -> Comparison:
-    """Compare scores paired by split and seed: the corrected resampled t-test, and the interval that belongs to it.
+    """Compare scores paired by split and seed: the corrected resampled t-test and its interval.
 
-    The variance of the mean of J split differences is taken as ``1/J + test/train`` times their sample variance;
-    ``train`` and ``test`` count the graphs of a split. Several seeds of a split are averaged first (see
-    :func:`split_differences`). ``test=0`` gives the plain paired t-test, right only for graphs drawn afresh each time.
+    The variance of the mean of J split differences is taken as ``1/J + test/train`` times their sample variance.
+
+    Args:
+        method: Scores ``[splits]`` or ``[splits, seeds]``; see :func:`split_differences`.
+        other: Scores of the same shape.
+        train: Number of training graphs of a split.
+        test: Number of test graphs. 0 gives the plain paired t-test, right only for graphs drawn afresh each time.
+        confidence: Of the interval.
     """
     if train < 1 or test < 0:
         raise InputError(f"train = {train} and test = {test} must count the graphs of a split")
@@ -113,12 +128,12 @@ def paired(method: Any, other: Any, train: int, test: int, confidence: float = 0
 
 
 def signed_rank(differences: Any) -> SignedRank:
-    """Wilcoxon's signed-rank test of paired differences, for instance of all datasets x splits (NaN is left out).
+    """Test paired differences by Wilcoxon's signed ranks (NaN is left out).
 
-    Zeros are dropped and ties share their mean rank; up to 200 differences the p-value is counted out, ties included,
-    beyond that it is the normal approximation. Splits of one dataset depend on each other, which this test does not
-    know: on simulated data without an effect (8 datasets x 5 splits) it calls one in 16 % of cases, with one mean
-    difference for each dataset in 4 %. Prefer the latter, or read it beside :func:`paired`.
+    Zeros are dropped and ties share their mean rank. Up to 200 differences the p-value is exact, ties included; beyond
+    that it is the normal approximation. Splits of one dataset depend on each other, which this test does not know: on
+    simulated data without an effect (8 datasets x 5 splits) it reports one in 16 % of cases, with one mean difference
+    for each dataset in 4 %. Prefer the latter.
     """
     d = np.asarray(differences, dtype=float).ravel()
     d = np.round(d[~np.isnan(d)], DIGITS)
@@ -142,7 +157,7 @@ def signed_rank(differences: Any) -> SignedRank:
 
 
 def competition_ranks(scores: Any) -> np.ndarray:
-    """Ranks of scores along the first axis, 1 for the highest; equal scores share the better rank ("min" ranks).
+    """Rank scores along the first axis, 1 for the highest; equal scores share the better rank.
 
     >>> competition_ranks([3.0, 5.0, 5.0, 1.0]).tolist()
     [3, 1, 1, 4]
@@ -154,7 +169,7 @@ def competition_ranks(scores: Any) -> np.ndarray:
 
 
 def mean_ranks(scores: Mapping[str, Mapping[str, float]]) -> Ranks:
-    """Ranks of ``scores[method][dataset]`` on each dataset, and their mean over the datasets that all methods have.
+    """Rank ``scores[method][dataset]`` on each dataset, and average over the datasets that all methods have.
 
     A dataset that a method lacks (or has as NaN) is left out for all: a rank among fewer methods is better for
     no reason.
@@ -176,7 +191,7 @@ def mean_ranks(scores: Mapping[str, Mapping[str, float]]) -> Ranks:
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
-    """P-values of several comparisons, corrected by Holm's step-down method; None stays None and does not count.
+    """Correct p-values of several comparisons by Holm's step-down method; None stays None and does not count.
 
     >>> holm([0.01, None, 0.04])
     [0.02, None, 0.04]
@@ -188,40 +203,3 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
         worst = max(worst, min(1.0, (len(known) - place) * (p[i] or 0.0)))
         result[i] = worst
     return result
-
-
-def amount(value: float, unit: str, sign: str = "") -> str:
-    """Points with one decimal; other units, which may be of any size, with three digits.
-
-    >>> amount(1.25, "points", "+"), amount(0.00123, "units")
-    ('+1.2', '0.00123')
-    """
-    return format(value, f"{sign}.1f" if unit == "points" else f"{sign}.3g")
-
-
-def verdict(found: Comparison, p: float | None = None, scale: float = 100.0, unit: str = "points") -> str:
-    """What a comparison says, in a sentence.
-
-    ``p`` is the p-value to judge by if it is not the comparison's own, such as one corrected by :func:`holm`. ``scale``
-    turns scores into ``unit``; 1 if they are percent already.
-
-    >>> verdict(Comparison(0.012, 0.003, 0.021, 0.02, 3.1, 5, 15))
-    'helps: +1.2 points, 95 % interval 0.3 to 2.1'
-    """
-    if found.difference is None:
-        return "too few runs to say: there are none"
-    gap = f"{amount(scale * found.difference, unit, '+')} {unit}"
-    if found.splits < LEAST:
-        return f"too few runs to say: {gap} over {found.splits} split{'s' if found.splits > 1 else ''}"
-    if found.low is None or found.high is None or found.p is None:
-        return f"too few runs to say: {gap} in each of {found.splits} splits, without any spread to judge by"
-    if found.difference == found.low == found.high:
-        return f"no evidence that it helps: the same scores in all {found.splits} splits"
-    share = f"{100 * found.confidence:g} %"
-    text = f"{gap}, {share} interval {amount(scale * found.low, unit)} to {amount(scale * found.high, unit)}"
-    level = 1 - found.confidence
-    if (found.p if p is None else p) < level:
-        return f"{'helps' if found.difference > 0 else 'hurts'}: {text}"
-    if found.p < level:
-        text += ", not enough among so many methods"
-    return f"no evidence that it helps: {text}"

@@ -1,11 +1,11 @@
-"""Results of experiments: one JSON line for each finished task, in a file that only grows."""
+"""Results of runs: one JSON line for each finished task, in a file that only grows."""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,26 +15,46 @@ from epic.errors import InputError
 
 
 class Store:
-    """Records by task. A line is ``{"key", "kind", "config", ...}``; a failed task has ``error`` instead of scores.
+    """Records by task.
 
-    Later lines go before earlier ones, so files of two machines merge with ``cat``; what is torn by a kill is skipped.
+    A line is ``{"key", "kind", "config", ...}``; a failed task has ``error`` instead of scores. The last record of a
+    task wins, except that an error never replaces a success. So files of two machines merge with ``cat``. A line torn
+    by a kill is skipped.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._records: dict[str, dict[str, Any]] = {}
+        self._size = 0
         if self.path.exists():
             self._read(self.path)
 
+    @classmethod
+    def merged(cls, paths: Sequence[str | Path]) -> Store:
+        """Read several files as one.
+
+        Raises:
+            InputError: A file does not exist, or there are no results in any.
+        """
+        for path in map(Path, paths):
+            if not path.exists():
+                raise InputError(f"there is no file {path}: run `epic reproduce` first, or name its results")
+        store = cls(paths[0])
+        for path in map(Path, paths[1:]):
+            store._read(path)
+        if not store._records:
+            raise InputError(f"{', '.join(map(str, paths))}: no results there yet")
+        return store
+
     def _read(self, path: Path) -> None:
-        """Take the records of a file: the last of a run goes, but a failure does not hide that it was done."""
         if path.is_dir():
             raise InputError(f"{path} is a folder: name a .jsonl file for results")
         try:
-            records = read_lines(path)
+            self._size = path.stat().st_size
+            text = path.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise InputError(f"cannot read results from {path}: {error.strerror}") from error
-        for record in records:
+        for record in filter(None, map(_record_of, text.split("\n"))):
             old = self._records.get(record["key"])
             if "error" not in record or old is None or "error" in old:
                 self._records[record["key"]] = record
@@ -46,17 +66,17 @@ class Store:
         return iter(self._records.values())
 
     def get(self, task: Task) -> dict[str, Any] | None:
-        """The record of a task that was done with success."""
+        """Return the record of a task that was done with success."""
         record = self._records.get(task.key)
         return None if record is None or "error" in record else record
 
     def failed(self, task: Task) -> str | None:
-        """The error of a task that failed and was not done since."""
+        """Return the error of a task that failed and was not done since."""
         return self._records.get(task.key, {}).get("error")
 
     @contextmanager
     def writer(self) -> Iterator[Writer]:
-        """The one who may append; a second one is refused while the first is at work."""
+        """Open the file for appending; a second writer is refused while the first is at work."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             file = self.path.open("ab+")
@@ -69,22 +89,30 @@ class Store:
                 raise InputError(
                     f"{self.path} is being written by another run: wait for it, or name another"
                 ) from error
-            self._read(self.path)  # another may have written since
-            file.seek(0, os.SEEK_END)
-            if file.tell():
+            end = file.seek(0, os.SEEK_END)
+            changed = end != self._size
+            if changed:
+                self._read(self.path)
+            if end:
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":  # torn by a kill: what comes next must begin a line of its own
                     file.write(b"\n")
-            yield Writer(self, file)
+            yield Writer(self, file, changed)
+            self._size = file.tell()
 
 
 class Writer:
-    """Appends records, each on the disk before the next."""
+    """Appends records, each on the disk before the next.
 
-    def __init__(self, store: Store, file: Any) -> None:
-        self._store, self._file = store, file
+    Attributes:
+        changed: Whether another process had written since the store was read.
+    """
+
+    def __init__(self, store: Store, file: Any, changed: bool) -> None:
+        self._store, self._file, self.changed = store, file, changed
 
     def add(self, task: Task, outcome: dict[str, Any]) -> None:
+        """Append one record."""
         record = {"key": task.key, "kind": task.kind, "config": task.config, **outcome}
         self._file.write(json.dumps(record).encode() + b"\n")
         self._file.flush()
@@ -92,16 +120,10 @@ class Writer:
         self._store._records[task.key] = record
 
 
-def read_lines(path: Path) -> Iterable[dict[str, Any]]:
-    """Whole records of a file; a torn line is skipped, and so is what it was before another file was appended to it."""
-    found = []
-    with path.open(encoding="utf-8", errors="replace") as file:
-        for line in file:
-            start = max(0, line.rfind('{"key": '))
-            try:
-                record = json.loads(line[start:])
-            except ValueError:
-                continue
-            if isinstance(record, dict) and "key" in record:
-                found.append(record)
-    return found
+def _record_of(line: str) -> dict[str, Any] | None:
+    """Read one line; None if it is torn or no record. A torn line may have another file appended to it."""
+    try:
+        record = json.loads(line[max(0, line.rfind('{"key": ')) :])
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and "key" in record else None

@@ -1,64 +1,162 @@
-"""Does a method help on these graphs? Honest mode: paired splits and weights, equal budgets, and an interval."""
+"""Does a method help on these graphs? Paired splits and initial weights, equal budgets, and an interval."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from epic.augment import METHODS
 from epic.compare.plan import Entry, Plan
-from epic.compare.reported_runs import METRICS, ReportedRuns, reported_runs
+from epic.compare.runner import Outlook, carry_out, outlook
+from epic.compare.runs import METRICS, ReportedRuns, Runs
 from epic.compare.statistics import Comparison
 from epic.compare.store import Store
+from epic.compare.task import Performer
 from epic.compare.verdict import Difference, differences
+from epic.data import Dataset, load
+from epic.errors import choose, need_some
+from epic.train.run import checksum
+
+TITLES = ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "ms/graph", "settings", "verdict")
+NOTES = (
+    "Interval and p: corrected resampled t-test over splits; verdicts after Holm's correction over methods.",
+    "ms/graph: time to make one augmented graph, in the process that trains.",
+)
 
 
-def comparison(
+@dataclass(frozen=True)
+class Study:
+    """A comparison of methods with plain training: what `epic compare` asks, runs and tells.
+
+    Attributes:
+        dataset: The graphs.
+        runs: The plan, and the store of its results.
+        call: The command and its options, kept with every record.
+        perform: Does one run.
+    """
+
+    dataset: Dataset
+    runs: Runs
+    call: dict[str, Any]
+    perform: Performer
+
+    @property
+    def store(self) -> Store:
+        return self.runs.store
+
+    @property
+    def failed(self) -> int:
+        """The number of runs that failed."""
+        return len(self.runs.failed)
+
+    def outlook(self, workers: int = 1) -> Outlook:
+        """Say how much is done, and about how long the rest takes."""
+        return outlook(self.runs, workers)
+
+    def run(self, **options: Any) -> bool:
+        """Do what is missing; the options are those of :func:`~epic.compare.runner.carry_out`.
+
+        Returns:
+            Whether nothing is left to do.
+        """
+        return carry_out(self.runs, self.perform, call=self.call, **options)
+
+    @property
+    def rows(self) -> list[Row]:
+        """One row a method, plain training first, from the runs that are done."""
+        return rows(self.runs)
+
+    def lines(self) -> list[str]:
+        """The result as lines of text: a table, and what its columns mean."""
+        return lines(self.runs)
+
+
+def study(
     dataset: str,
-    methods: list[str],
+    methods: Sequence[str],
+    *,
+    results: str | Path = "compare.jsonl",
+    data: str | Path | None = None,
+    target: list[str] | None = None,
+    task: str | None = None,
+    progress: bool = True,
+    **options: Any,
+) -> Study:
+    """Prepare a comparison of methods with plain training on a dataset or on a file.
+
+    Args:
+        dataset: A name or a file, as :func:`epic.data.load` takes it.
+        methods: Names of methods; plain training is always compared too.
+        results: File that runs are kept in. The same question goes on where it stopped.
+        data: Folder to look for data in first.
+        target: Columns of a CSV to predict.
+        task: What the labels of a CSV are.
+        progress: Whether downloads show a progress bar.
+        **options: Those of :func:`plan_of`, such as ``splits`` and ``seeds``; others go into every config.
+    """
+    names = [choose(n, METHODS, "method") for n in need_some(methods, "methods")]
+    loaded = load(dataset, data=data, target=target, task=task, progress=progress)
+    file = Path(dataset).exists()
+    name = str(Path(dataset).resolve()) if file else dataset  # workers elsewhere have another working folder
+    sums = {name: checksum(loaded)} if file else {}
+    plan = plan_of(name, names, checksums=sums, target=target, task=task, **options)
+    given = {"target": target, "task": task, **options}
+    asked = {"dataset": name, "methods": names, **{k: v for k, v in given.items() if v is not None}}
+    perform = Performer(Path(results).parent.resolve() / "costs", None if data is None else str(Path(data).resolve()))
+    return Study(loaded, Runs(plan, Store(results)), {"command": "epic compare", **asked}, perform)
+
+
+def plan_of(
+    dataset: str,
+    methods: Sequence[str],
     *,
     backbone: str = "gin",
     splits: int = 5,
     seeds: int = 3,
     tune: int = 3,
     epochs: int = 100,
-    checksum: str | None = None,
+    checksums: dict[str, str] | None = None,
     **given: Any,
 ) -> Plan:
-    """The plan of a comparison with plain training.
+    """Plan a comparison with plain training.
 
-    Every split and seed gives all methods the same graphs and the same initial weights; every method tries ``tune``
-    settings on the validation graphs of a split, plain training as many learning rates and dropouts, which the methods
-    then use too; and all take the same number of gradient steps. Splits are stratified, also where a dataset has an
-    official one: one split cannot tell chance from effect. ``checksum`` is that of a dataset that is a file. What else
-    is ``given`` goes into every config: ``target`` and ``task`` of a CSV; None says nothing.
+    Every split and seed gives all methods the same graphs and the same initial weights. Every method tries ``tune``
+    settings on the validation graphs of a split; plain training tries as many learning rates and dropouts, which the
+    methods then use too. All take the same number of gradient steps. Splits are stratified, also where a dataset has
+    an official one: one split cannot tell chance from effect. What else is ``given`` goes into every config; None says
+    nothing.
     """
-    names = list(dict.fromkeys(["vanilla", *methods]))
     return Plan(
         name="compare",
         title=f"Methods compared on {dataset}",
         datasets=(dataset,),
         backbones=(backbone,),
-        entries=tuple(Entry(label=n, method=n) for n in names),
+        entries=tuple(Entry(label=n, method=n) for n in dict.fromkeys(["vanilla", *methods])),
         splits=splits,
         seeds=seeds,
         tune=tune,
         plain=("lr", "dropout"),
         options={"epochs": epochs, "split": "stratified", **{k: v for k, v in given.items() if v is not None}},
-        checksums={} if checksum is None else {dataset: checksum},
+        checksums=checksums or {},
     )
 
 
 @dataclass(frozen=True)
-class Line:
-    """What is known of one method: mean score, difference to plain training, a sentence, and what it takes.
+class Row:
+    """What is known of one method.
 
-    Scores and differences are in percent, or in the units of the labels where these are values. ``difference`` is None
-    for plain training itself, and without interval and p-value where there is one split only. ``epoch`` is the time of
-    an epoch as a multiple of plain training's, ``seconds`` that time, ``graph`` the milliseconds that making one
-    augmented graph takes; ``settings`` are those chosen most often.
+    Scores and differences are in percent, or in the units of the labels where these are values.
+
+    Attributes:
+        difference: To plain training: None for plain training itself, without interval and p-value for one split.
+        epoch: Time of an epoch as a multiple of plain training's.
+        seconds: Time of an epoch.
+        graph: Milliseconds to make one augmented graph.
+        settings: Those chosen most often.
     """
 
     method: str
@@ -72,60 +170,89 @@ class Line:
     settings: str
 
 
-def lines(plan: Plan, store: Store) -> list[Line]:
-    """One line a method, plain training first, from the runs that are done."""
-    where = (plan.datasets[0], plan.backbones[0], plan.noise[0])
-    found = {e.label: reported_runs(plan, store, e, *where) for e in plan.entries}
-    base = found["vanilla"]
-    parts = {a.label: a.parts[0] for a in differences(plan, store, "vanilla")}
+def rows(runs: Runs) -> list[Row]:
+    """Summarize each method, plain training first, from the runs that are done."""
+    found = _reported(runs)
+    parts = {a.label: a.parts[0] for a in differences(runs, "vanilla")}
     result = []
-    for label, runs in found.items():
-        gap = parts.get(label)
-        pairs = list(_pairs(runs, base))
+    for entry, mine in zip(runs.plan.entries, found, strict=True):
+        gap = parts.get(entry.label)
+        pairs = [
+            (a, b)
+            for row, other in zip(mine.records, found[0].records, strict=True)
+            for a, b in zip(row, other, strict=True)
+            if a is not None and b is not None
+        ]
+        made = (
+            1000 * (a["making_seconds"] - b["making_seconds"] * a["epochs"] / b["epochs"]) / a["made"]
+            for a, b in pairs
+            if a.get("made") and "making_seconds" in b
+        )
         result.append(
-            Line(
-                label,
-                float(np.mean(runs.values)) if runs.values else None,
+            Row(
+                entry.label,
+                float(np.mean(mine.values)) if mine.values else None,
                 None if gap is None else _over_splits(gap),
-                _said(runs, gap),
-                len(runs.done),
+                _verdict(mine, gap),
+                len(mine.done),
                 _median(_epoch(a) / _epoch(b) for a, b in pairs if _epoch(b) > 0),
-                _median(map(_epoch, runs.done)),
-                _median(
-                    1000 * (a["making_seconds"] - b["making_seconds"] * a["epochs"] / b["epochs"]) / a["made"]
-                    for a, b in pairs
-                    if a.get("made") and "making_seconds" in b
-                ),
-                max(runs.chosen, key=runs.chosen.count, default="-"),
+                _median(mine.epoch_seconds),
+                _median(made),
+                max(mine.chosen, key=mine.chosen.count, default="-"),
             )
         )
     return result
 
 
-def metric(plan: Plan, store: Store) -> str:
-    """What the scores are."""
+def lines(runs: Runs) -> list[str]:
+    """Write the rows as a table, and under it what its columns mean."""
+    told = rows(runs)
+    task = next((r.task for r in _reported(runs) if r.done), "classes")
+    digits = ".4g" if task == "values" else ".2f"
+    table = [TITLES, *(_texts(row, digits, runs.plan.splits * runs.plan.seeds) for row in told)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    text = ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in table]
+    if any(row.score is not None for row in told):
+        text.append(f"Score: {METRICS[task]}, on the test graphs, mean over all runs.")
+    return [*text, *NOTES]
+
+
+def _texts(row: Row, digits: str, expected: int) -> tuple[str, ...]:
+    gap = row.difference
+
+    def number(value: float | None, form: str) -> str:
+        return "-" if value is None else format(value, form)
+
+    inside = gap is not None and gap.low is not None and gap.high is not None
+    return (
+        row.method,
+        number(row.score, digits),
+        number(None if gap is None else gap.difference, f"+{digits}"),
+        f"{gap.low:+{digits}} to {gap.high:+{digits}}" if gap is not None and inside else "-",
+        number(None if gap is None else gap.p, ".3f"),
+        f"{row.runs}/{expected}",
+        "-" if row.epoch is None else f"{row.seconds:.2f} s, {row.epoch:.2f}x",
+        number(row.graph, ".2f"),
+        row.settings,
+        row.verdict,
+    )
+
+
+def _reported(runs: Runs) -> list[ReportedRuns]:
+    plan = runs.plan
     where = (plan.datasets[0], plan.backbones[0], plan.noise[0])
-    found = (reported_runs(plan, store, e, *where) for e in plan.entries)
-    return METRICS[next((o.task for o in found if o.done), "classes")]
+    return [runs.reported(i, *where) for i in range(len(plan.entries))]
 
 
-def _said(runs: ReportedRuns, gap: Difference | None) -> str:
+def _verdict(runs: ReportedRuns, gap: Difference | None) -> str:
     if not runs.done and runs.errors:
         return f"failed: {next(iter(runs.errors[0].strip().splitlines()), 'without a message')}"
     return "what the others are compared with" if gap is None else gap.verdict
 
 
 def _over_splits(gap: Difference) -> Comparison:
-    """Without interval and p-value where they would be over the seeds of one split: these say nothing about others."""
+    """Drop interval and p-value where they are over the seeds of one split: these say nothing about other splits."""
     return gap.found if gap.over == "splits" else replace(gap.found, low=None, high=None, p=None)
-
-
-def _pairs(runs: ReportedRuns, base: ReportedRuns) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Runs beside those of plain training on the same split with the same seed."""
-    for row, other in zip(runs.records, base.records, strict=True):
-        for a, b in zip(row, other, strict=True):
-            if a is not None and b is not None:
-                yield a, b
 
 
 def _epoch(record: dict[str, Any]) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+import torch
+
 from epic.augment import find_method
 from epic.random import derived
 
@@ -17,7 +19,7 @@ PLAIN: dict[str, tuple[Any, ...]] = {
 
 
 def candidates(method: str, budget: int, fixed: dict[str, Any]) -> list[dict[str, Any]]:
-    """At most ``budget`` settings of a method, its defaults first, then one change at a time, then any combination.
+    """List at most ``budget`` settings of a method: its defaults, then one change at a time, then combinations.
 
     ``fixed`` settings are not varied. A budget of 0 or 1 leaves the defaults.
     """
@@ -26,19 +28,15 @@ def candidates(method: str, budget: int, fixed: dict[str, Any]) -> list[dict[str
 
 
 def spread(grid: dict[str, tuple[Any, ...]], budget: int, name: str) -> list[dict[str, Any]]:
-    """Points of a grid: the first value of everything, then one change at a time, the axes in turn, then the rest in an
-    order drawn by name.
+    """List points of a grid: the first value of everything, then one change at a time, the axes in turn.
+
+    The other combinations follow in an order drawn by ``name``.
 
     >>> spread({"p": (1, 2), "q": (5, 6)}, 3, "x")
     [{}, {'p': 2}, {'q': 6}]
     """
     single = [{k: v} for i in range(1, 9) for k, values in grid.items() for v in values[i : i + 1]]
-    rest = []
-    for values in product(*grid.values()):
-        changed = {k: v for k, v in zip(grid, values, strict=True) if v != grid[k][0]}
-        if len(changed) > 1:
-            rest.append(changed)
-    import torch
-
+    points = ({k: v for k, v in zip(grid, p, strict=True) if v != grid[k][0]} for p in product(*grid.values()))
+    rest = [p for p in points if len(p) > 1]
     order = torch.randperm(len(rest), generator=derived("tuning", name)).tolist()
     return [{}, *single, *(rest[i] for i in order)][: max(1, budget)]

@@ -7,29 +7,24 @@ from typing import Literal
 
 import numpy as np
 
-from epic.compare.plan import Entry, Plan
-from epic.compare.reported_runs import ReportedRuns, reported_runs
-from epic.compare.statistics import (
-    Comparison,
-    SignedRank,
-    amount,
-    holm,
-    paired,
-    signed_rank,
-    split_differences,
-    verdict,
-)
-from epic.compare.store import Store
+from epic.compare.plan import Plan
+from epic.compare.runs import ReportedRuns, Runs
+from epic.compare.statistics import Comparison, SignedRank, holm, paired, signed_rank, split_differences
 from epic.errors import choose
+
+LEAST = 3
+"""Splits below which :func:`verdict` does not judge."""
 
 
 @dataclass(frozen=True)
 class Difference:
     """A method minus the baseline on one dataset, in points.
 
-    ``by_split`` has the mean over seeds of each split, None where no pair of runs is there yet. ``found`` judges over
-    splits; with one split only it judges over the seeds of that split, which says nothing about others. ``p`` is
-    corrected for the number of methods compared on the dataset.
+    Attributes:
+        by_split: The mean over seeds of each split, None where no pair of runs is there yet.
+        found: The test over splits. With one split only it is over the seeds of that split, which says nothing about
+            other splits.
+        p: Corrected for the number of methods compared on the dataset.
     """
 
     dataset: str
@@ -49,8 +44,9 @@ class Difference:
 class Against:
     """A method against the baseline on all datasets of a block.
 
-    ``signed`` ranks one mean difference for each dataset, ``signed_splits`` one for each dataset and split (read it
-    with care: splits of a dataset are not independent). ``p`` is the former's, corrected for the number of methods.
+    Attributes:
+        signed: The signed-rank test of one mean difference for each dataset.
+        p: Of ``signed``, corrected for the number of methods.
     """
 
     label: str
@@ -60,7 +56,6 @@ class Against:
     parts: tuple[Difference, ...]
     mean: float | None
     signed: SignedRank | None
-    signed_splits: SignedRank | None
     p: float | None = None
     verdict: str = ""
 
@@ -70,51 +65,52 @@ class Against:
 
 
 def block_title(backbone: str, noise: float) -> str:
-    """What a block of a table is called."""
+    """Name a block of a table."""
     return backbone.upper() + (f", {100 * noise:g} % noise" if noise else "")
 
 
-def baseline(plan: Plan, against: str | None = None) -> Entry | None:
-    """The entry that others are compared with: the one named, plain training, or the first of two."""
+def baseline(plan: Plan, against: str | None = None) -> int | None:
+    """Find the entry that others are compared with: the one named, plain training, or the first of two."""
     if against is not None:
-        label = choose(against, [e.label for e in plan.entries], "entry of the plan")
-        return next(e for e in plan.entries if e.label == label)
-    plain = next((e for e in plan.entries if e.method == "vanilla"), None)
-    return plan.entries[0] if plain is None and len(plan.entries) == 2 else plain
+        labels = [e.label for e in plan.entries]
+        return labels.index(choose(against, labels, "entry of the plan"))
+    plain = next((i for i, e in enumerate(plan.entries) if e.method == "vanilla"), None)
+    return 0 if plain is None and len(plan.entries) == 2 else plain
 
 
-def differences(plan: Plan, store: Store, against: str | None = None, confidence: float = 0.95) -> list[Against]:
-    """Every method of a plan against plain training (or the entry ``against``), block by block."""
+def differences(runs: Runs, against: str | None = None, confidence: float = 0.95) -> list[Against]:
+    """Compare every method of a plan with plain training (or the entry ``against``), block by block."""
+    plan = runs.plan
     base = baseline(plan, against)
     if base is None or plan.kind != "train":
         return []
+    rivals = [i for i in range(len(plan.entries)) if i != base]
     found: list[Against] = []
     for backbone in plan.backbones:
         for noise in plan.noise:
-            rivals = [e for e in plan.entries if e is not base]
-            table: list[list[Difference]] = [[] for _ in rivals]
+            columns = []
             for dataset in plan.datasets:
-                other = reported_runs(plan, store, base, dataset, backbone, noise)
-                column = [
-                    compare(dataset, reported_runs(plan, store, e, dataset, backbone, noise), other, confidence)
-                    for e in rivals
-                ]
-                for row, cell in zip(table, corrected(column), strict=True):
-                    row.append(cell)
-            block = [
-                _overall(e.label, base.label, backbone, noise, tuple(row), confidence)
-                for e, row in zip(rivals, table, strict=True)
-            ]
-            found += _judged(block, confidence)
+                other = runs.reported(base, dataset, backbone, noise)
+                mine = [runs.reported(i, dataset, backbone, noise) for i in rivals]
+                columns.append(_corrected([compare_runs(dataset, m, other, confidence) for m in mine]))
+            block = []
+            for place, i in enumerate(rivals):
+                parts = tuple(column[place] for column in columns)
+                means = [d.found.difference for d in parts if d.found.difference is not None]
+                average = float(np.mean(means)) if means else None
+                signed = signed_rank(means) if len(means) > 1 else None
+                names = plan.entries[i].label, plan.entries[base].label
+                block.append(Against(*names, backbone, noise, parts, average, signed))
+            p = holm([None if a.signed is None else a.signed.p for a in block])
+            found += [replace(a, p=q, verdict=_overall(a, q, 1 - confidence)) for a, q in zip(block, p, strict=True)]
     return found
 
 
-def compare(dataset: str, method: ReportedRuns, other: ReportedRuns, confidence: float = 0.95) -> Difference:
-    """One method against another on one dataset; :func:`corrected` gives p-value and verdict."""
+def compare_runs(dataset: str, method: ReportedRuns, other: ReportedRuns, confidence: float = 0.95) -> Difference:
+    """Compare one method with another on one dataset, without corrected p-value and verdict."""
     a, b = method.scores, other.scores
-    by_split = tuple(
-        float(gap[0]) if (gap := split_differences(a[i : i + 1], b[i : i + 1])[0]).size else None for i in range(len(a))
-    )
+    gaps = (split_differences(a[i : i + 1], b[i : i + 1])[0] for i in range(len(a)))
+    by_split = tuple(float(gap[0]) if gap.size else None for gap in gaps)
     if len(a) > 1:
         train, test = method.sizes or (1, 0)
         return Difference(dataset, by_split, paired(a, b, train, test, confidence), "splits", method.unit)
@@ -122,47 +118,23 @@ def compare(dataset: str, method: ReportedRuns, other: ReportedRuns, confidence:
     return Difference(dataset, by_split, paired(a[0], b[0], 1, 0, confidence), "seeds", method.unit)
 
 
-def corrected(column: list[Difference]) -> list[Difference]:
-    """Differences of several methods on one dataset, with p-values corrected for their number and verdicts."""
+def _corrected(column: list[Difference]) -> list[Difference]:
+    """Add p-values corrected for the number of methods on one dataset, and verdicts."""
     p = holm([d.found.p for d in column])
-    return [replace(d, p=q, verdict=_said(d, q)) for d, q in zip(column, p, strict=True)]
+    return [replace(d, p=q, verdict=_on_one_dataset(d, q)) for d, q in zip(column, p, strict=True)]
 
 
-def _said(difference: Difference, p: float | None) -> str:
+def _on_one_dataset(difference: Difference, p: float | None) -> str:
     found, unit = difference.found, difference.unit
     if difference.over == "splits" or found.difference is None:
         return verdict(found, p, scale=1, unit=unit)
     text = f"on one split: {amount(found.difference, unit, '+')} {unit}"
     if found.low is None or found.high is None:
         return f"{text} over {found.runs} seed{'s' if found.runs > 1 else ''}"
-    share = f"{100 * found.confidence:g} % interval"
-    return f"{text}, {share} {amount(found.low, unit)} to {amount(found.high, unit)} over {found.runs} seeds"
+    return f"{text}, {_interval(found, 1, unit)} over {found.runs} seeds"
 
 
-def _overall(
-    label: str, base: str, backbone: str, noise: float, parts: tuple[Difference, ...], confidence: float
-) -> Against:
-    means = [d.found.difference for d in parts if d.found.difference is not None]
-    splits = [gap for d in parts for gap in d.by_split if gap is not None]
-    several = len(means) > 1
-    return Against(
-        label,
-        base,
-        backbone,
-        noise,
-        parts,
-        float(np.mean(means)) if means else None,
-        signed_rank(means) if several else None,
-        signed_rank(splits) if several and len(parts[0].by_split) > 1 else None,
-    )
-
-
-def _judged(block: list[Against], confidence: float) -> list[Against]:
-    p = holm([None if a.signed is None else a.signed.p for a in block])
-    return [replace(a, p=q, verdict=_summed_up(a, q, 1 - confidence)) for a, q in zip(block, p, strict=True)]
-
-
-def _summed_up(found: Against, p: float | None, level: float) -> str:
+def _overall(found: Against, p: float | None, level: float) -> str:
     there = [d for d in found.parts if d.found.difference is not None]
     if not there or found.mean is None:
         return "too few runs to say: there are none"
@@ -176,8 +148,50 @@ def _summed_up(found: Against, p: float | None, level: float) -> str:
     )
     if 2 * 0.5 ** len(there) > level:  # even if it were higher on all of them
         return f"too few datasets to say: {text}"
+    return _judged(found.mean, p, found.signed.p, level, text)
+
+
+def verdict(found: Comparison, p: float | None = None, scale: float = 100.0, unit: str = "points") -> str:
+    """Say what a comparison means, in a sentence.
+
+    Args:
+        found: The comparison.
+        p: The p-value to judge by if it is not the comparison's own, such as one corrected by ``holm``.
+        scale: Turns scores into ``unit``; 1 if they are percent already.
+        unit: What differences are measured in.
+
+    >>> verdict(Comparison(0.012, 0.003, 0.021, 0.02, 3.1, 5, 15))
+    'helps: +1.2 points, 95 % interval 0.3 to 2.1'
+    """
+    if found.difference is None:
+        return "too few runs to say: there are none"
+    gap = f"{amount(scale * found.difference, unit, '+')} {unit}"
+    if found.splits < LEAST:
+        return f"too few runs to say: {gap} over {found.splits} split{'s' if found.splits > 1 else ''}"
+    if found.low is None or found.high is None or found.p is None:
+        return f"too few runs to say: {gap} in each of {found.splits} splits, without any spread to judge by"
+    if found.difference == found.low == found.high:
+        return f"no evidence that it helps: the same scores in all {found.splits} splits"
+    text = f"{gap}, {_interval(found, scale, unit)}"
+    return _judged(found.difference, found.p if p is None else p, found.p, 1 - found.confidence, text)
+
+
+def _judged(difference: float, p: float, alone: float, level: float, text: str) -> str:
+    """``p`` is corrected for the number of methods, ``alone`` is not."""
     if p < level:
-        return f"{'helps' if found.mean > 0 else 'hurts'}: {text}"
-    if found.signed.p < level:
-        text += ", not enough among so many methods"
-    return f"no evidence that it helps: {text}"
+        return f"{'helps' if difference > 0 else 'hurts'}: {text}"
+    return f"no evidence that it helps: {text}" + (", not enough among so many methods" if alone < level else "")
+
+
+def _interval(found: Comparison, scale: float, unit: str) -> str:
+    low, high = (amount(scale * (end or 0.0), unit) for end in (found.low, found.high))
+    return f"{100 * found.confidence:g} % interval {low} to {high}"
+
+
+def amount(value: float, unit: str, sign: str = "") -> str:
+    """Write points with one decimal; other units, which may be of any size, with three digits.
+
+    >>> amount(1.25, "points", "+"), amount(0.00123, "units")
+    ('+1.2', '0.00123')
+    """
+    return format(value, f"{sign}.1f" if unit == "points" else f"{sign}.3g")

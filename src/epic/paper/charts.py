@@ -1,188 +1,203 @@
-"""Small charts as SVG that stands in a page: lines and bars, with a text for those who do not see them."""
+"""Which charts a plan is shown with in the report, beside its table."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from epic.view.style import COLOURS
+from epic.compare.runs import Runs
+from epic.compare.verdict import block_title
+from epic.paper.experiments.lollipop import PARTS, PRINTED, SIGNS
+from epic.paper.panels import Line, bar_panel, chart, line_chart, line_key, reach
+from epic.paper.plans import PaperPlan
+from epic.paper.tables.types import Block, Table
 
-WIDTH, HEIGHT = 360, 224
-LEFT, RIGHT, TOP, BOTTOM = 44, 10, 24, 38
-POINTS = 60
-"""A line has no more points than this: the eye sees no more on a small chart."""
-
-INK = "#1b1f24"
-# Without yellow, which is lost on white; vanilla is drawn in ink.
-LINE_COLOURS = tuple(c for c in (COLOURS[4], COLOURS[5], COLOURS[2], COLOURS[6], COLOURS[1], COLOURS[0], "#767676"))
-DASHES = ("", "6 3", "2 2")
+HISTORY = {"loss": "training loss", "validation": "validation score", "test": "test score"}
 
 
 @dataclass(frozen=True)
-class Line:
-    """Points to be joined; ``spread`` is drawn as bars up and down. ``place`` decides colour and dashes; 0 is ink."""
+class Figure:
+    """Charts with one legend.
 
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    place: int = 0
-    spread: Sequence[float | None] = ()
-    dots: bool = False
-    dash: str | None = None
-
-
-def look(place: int) -> tuple[str, str]:
-    """Colour and dashes of a line: when the colours are used up, they come again with other dashes."""
-    if place == 0:
-        return INK, ""
-    turn, which = divmod(place - 1, len(LINE_COLOURS))
-    return LINE_COLOURS[which], DASHES[(turn) % len(DASHES)]
-
-
-def line_chart(
-    lines: Sequence[Line],
-    title: str,
-    x: str,
-    y: str,
-    told: str = "",
-    bounds: tuple[float, float] | None = None,
-    ticks: Sequence[float] | None = None,
-) -> Markup:
-    """Lines over a common axis. ``told`` is the text alternative (default: where each line begins and ends)."""
-    lines = [_thinned(line) for line in lines if len(line.x)]
-    xs = [v for line in lines for v in line.x] or [0.0, 1.0]
-    low, high = bounds or reach(lines)
-    at_x, at_y = _scale(min(xs), max(xs), LEFT, WIDTH - RIGHT), _scale(low, high, HEIGHT - BOTTOM, TOP)
-    parts = [_frame(low, high, at_y, y)]
-    for tick in ticks if ticks is not None else steps(min(xs), max(xs), 5):
-        parts.append(_text(at_x(tick), HEIGHT - BOTTOM + 13, number(tick)))
-    parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 9, x, "soft"))
-    for line in lines:
-        parts.append(_drawn(line, at_x, at_y))
-    told = told or (f"{y} by {x}. " if y else f"By {x}. ") + "; ".join(
-        f"{n.name}: {number(n.y[0])} to {number(n.y[-1])}" for n in lines
-    )
-    return _svg(title, told, Markup("").join(parts))
-
-
-def bar_chart(
-    groups: Sequence[str], bars: Sequence[tuple[str, Sequence[float | None]]], title: str, y: str, top: float
-) -> Markup:
-    """Groups of bars up to ``top``, the values written above; bars after the first are hatched."""
-    at_y = _scale(0.0, top, HEIGHT - BOTTOM, TOP)
-    wide = (WIDTH - LEFT - RIGHT) / max(len(groups), 1)
-    each = 0.8 * wide / max(len(bars), 1)
-    parts = [_frame(0.0, top, at_y, y)]
-    for g, group in enumerate(groups):
-        left = LEFT + g * wide + 0.1 * wide
-        parts.append(_text(LEFT + (g + 0.5) * wide, HEIGHT - BOTTOM + 13, group))
-        for b, (_, values) in enumerate(bars):
-            value, begin = values[g], left + b * each
-            if value is None:
-                parts.append(_text(begin + each / 2, HEIGHT - BOTTOM - 8, "-", "soft"))
-                continue
-            box = Markup('<rect class="bar{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>')
-            parts.append(box.format(b, begin, at_y(value), each - 2, at_y(0) - at_y(value)))
-            parts.append(_text(begin + each / 2 - 1, at_y(value) - 7, f"{value:.2f}"))
-    told = "; ".join(
-        f"{group}: " + ", ".join(f"{n} {'-' if v[g] is None else f'{v[g]:.2f}'}" for n, v in bars)
-        for g, group in enumerate(groups)
-    )
-    return _svg(title, told, Markup("").join(parts))
-
-
-def key(place: int, dash: str | None = None, dot: bool = False) -> Markup:
-    """The sample of a line in a legend."""
-    colour, own = look(place)
-    mark = Markup('<circle cx="13" cy="6" r="3" fill="{}"/>').format(colour) if dot else Markup("")
-    return Markup(
-        '<svg width="26" height="12" aria-hidden="true"><path d="M1 6H25" fill="none" stroke="{}" stroke-width="2" '
-        'stroke-dasharray="{}"/>{}</svg>'
-    ).format(colour, own if dash is None else dash, mark)
-
-
-def reach(lines: Sequence[Line]) -> tuple[float, float]:
-    """Bounds of an axis that holds all lines and their spread, with a little air."""
-    ends = [
-        v + sign * (s or 0.0)
-        for line in lines
-        for v, s in zip(line.y, line.spread or [None] * len(line.y), strict=True)
-        for sign in (-1, 1)
-    ]
-    if not ends:
-        return 0.0, 1.0
-    air = 0.06 * (max(ends) - min(ends)) or 0.5
-    return min(ends) - air, max(ends) + air
-
-
-def steps(low: float, high: float, about: int = 4) -> list[float]:
-    """Round numbers between two values.
-
-    >>> steps(0, 99, 5), steps(0.12, 0.31)
-    ([0.0, 20.0, 40.0, 60.0, 80.0], [0.15, 0.2, 0.25, 0.3])
+    Attributes:
+        legend: Place, sample and name of each line.
+        shown: Whether it is open from the start.
     """
-    if not high > low:
-        return [low]
-    raw = (high - low) / about
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = power * next(m for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    return [round(i * step, 10) for i in range(first, math.floor(high / step + 1e-9) + 1)]
+
+    title: str
+    charts: Sequence[Markup]
+    legend: Sequence[tuple[int, Markup, str]] = ()
+    shown: bool = True
 
 
-def number(value: float) -> str:
-    return f"{value:.4g}"
+def figures(runs: Runs, table: Table) -> list[Figure]:
+    """Draw all charts that the store has something for."""
+    plan = runs.plan
+    assert isinstance(plan, PaperPlan)
+    if plan.kind == "train":
+        found = [*_iterations(plan, table), *_noise(plan, table), *_learning(runs, table)]
+    elif plan.kind == "blur":
+        found = _blur(table)
+    elif plan.kind == "curves":
+        found = _curves(plan, runs)
+    else:
+        found = _lollipop(runs) if plan.kind == "lollipop" else []
+    return [f for f in found if f.charts]
 
 
-def _thinned(line: Line) -> Line:
-    if len(line.x) <= POINTS:
-        return line
-    kept = np.unique(np.linspace(0, len(line.x) - 1, POINTS).round().astype(int)).tolist()
-    return Line(line.name, [line.x[i] for i in kept], [line.y[i] for i in kept], line.place, (), line.dots, line.dash)
+def _places(labels: Sequence[str]) -> dict[str, int]:
+    """Line styles by label; plain training has the first, whether it is there or not."""
+    return {"vanilla": 0} | {n: i for i, n in enumerate((n for n in labels if n != "vanilla"), 1)}
 
 
-def _scale(low: float, high: float, start: float, end: float):  # type: ignore[no-untyped-def]
-    span = (high - low) or 1.0
-    return lambda value: start + (value - low) / span * (end - start)
+def _legend(lines: Sequence[Line]) -> list[tuple[int, Markup, str]]:
+    known = {line.name: line for line in lines}
+    return [(n.place, line_key(n.place, paper=n.paper, dot=n.dots), n.name) for n in known.values()]
 
 
-def _drawn(line: Line, at_x, at_y) -> Markup:  # type: ignore[no-untyped-def]
-    colour, dash = look(line.place)
-    dash = dash if line.dash is None else line.dash
-    points = [(at_x(a), at_y(b)) for a, b in zip(line.x, line.y, strict=True)]
-    way = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
-    parts = [
-        Markup('<polyline points="{}" fill="none" stroke="{}" stroke-width="1.6" stroke-dasharray="{}"/>').format(
-            way, colour, dash
-        )
+def _learning(runs: Runs, table: Table) -> list[Figure]:
+    """Loss and scores by epoch, mean over splits and seeds."""
+    plan = runs.plan
+    place = _places([e.label for e in plan.entries])
+    found: list[Figure] = []
+    for backbone in plan.backbones:
+        for noise in plan.noise:
+            for dataset in plan.datasets:
+                curves: dict[str, list[Line]] = {name: [] for name in HISTORY}
+                for number, entry in enumerate(plan.entries):
+                    got = runs.reported(number, dataset, backbone, noise)
+                    for name, lines in curves.items():
+                        y = _mean_curve([r["history"][name] for r in got.done if r.get("history", {}).get(name)])
+                        if y.size:
+                            scaled = (1.0 if name == "loss" else got.scale) * y
+                            lines.append(Line(entry.label, range(len(y)), scaled.tolist(), place[entry.label]))
+                charts = [
+                    line_chart(HISTORY[k], v, "epoch", "" if k == "loss" else table.metric)
+                    for k, v in curves.items()
+                    if v
+                ]
+                title = f"Learning curves: {dataset}, {block_title(backbone, noise)}"
+                if charts:
+                    found.append(Figure(title, charts, _legend(curves["loss"] or curves["test"]), not found))
+    return found
+
+
+def _mean_curve(histories: Sequence[Sequence[float]]) -> np.ndarray:
+    """Mean over runs, as far as all of them went."""
+    least = min(map(len, histories), default=0)
+    return np.mean([h[:least] for h in histories], axis=0) if least else np.zeros(0)
+
+
+def _noise(plan: PaperPlan, table: Table) -> list[Figure]:
+    """Score by level of noise: measured, and in the paper, on one scale."""
+    if len(plan.noise) < 2:
+        return []
+    place = _places([e.label for e in plan.entries])
+    found = []
+    for backbone in plan.backbones:
+        blocks = [b for b in table.blocks if b.backbone == backbone]
+        charts: list[Markup] = []
+        drawn: list[Line] = []
+        for column, dataset in enumerate(table.columns):
+            pair = {
+                what: [n for e in plan.entries if (n := _by_noise(blocks, e.label, column, field, place)) is not None]
+                for what, field in (("measured", "mean"), ("paper", "printed"))
+            }
+            if not pair["measured"]:
+                continue
+            both = [n for lines in pair.values() for n in lines]
+            options = {"bounds": reach(both), "ticks": [100 * level for level in plan.noise]}
+            charts += [
+                line_chart(f"{dataset}, {what}", lines, "% noisy labels", table.metric, **options)
+                for what, lines in pair.items()
+                if lines
+            ]
+            drawn += both
+        found.append(Figure(f"Score by level of noise, {backbone.upper()}", charts, _legend(drawn)))
+    return found
+
+
+def _by_noise(blocks: Sequence[Block], label: str, column: int, field: str, place: dict[str, int]) -> Line | None:
+    points = [
+        (100 * (b.noise or 0.0), value)
+        for b in blocks
+        for r in b.rows
+        if r.label == label and (value := getattr(r.cells[column], field)) is not None
     ]
-    for (a, b), value, spread in zip(points, line.y, line.spread or [None] * len(points), strict=True):
-        if line.dots:
-            parts.append(Markup('<circle cx="{:.1f}" cy="{:.1f}" r="2.6" fill="{}"/>').format(a, b, colour))
-        if spread:
-            bar = Markup('<path d="M{:.1f} {:.1f}V{:.1f}" stroke="{}" stroke-width="1"/>')
-            parts.append(bar.format(a, at_y(value - spread), at_y(value + spread), colour))
-    return Markup('<g class="line s{}"><title>{}</title>{}</g>').format(line.place, line.name, Markup("").join(parts))
+    return Line(label, [p[0] for p in points], [p[1] for p in points], place[label], dots=True) if points else None
 
 
-def _frame(low: float, high: float, at_y, y: str) -> Markup:  # type: ignore[no-untyped-def]
-    parts = []
-    for tick in steps(low, high):
-        rule = Markup('<path class="rule" d="M{} {:.1f}H{}"/>').format(LEFT, at_y(tick), WIDTH - RIGHT)
-        parts += [rule, _text(LEFT - 5, at_y(tick), number(tick), "end")]
-    return Markup("").join([*parts, _text(LEFT - 36, TOP - 12, y, "start soft")])
+def _iterations(plan: PaperPlan, table: Table) -> list[Figure]:
+    """Score by a number that names the rows, such as iterations of Sinkhorn."""
+    if len(plan.entries) < 3 or not all(e.label.isdigit() for e in plan.entries):
+        return []
+    found = []
+    for block in table.blocks:
+        charts, lines = [], []
+        for column, dataset in enumerate(table.columns):
+            cells = [(int(r.label), r.cells[column]) for r in block.rows]
+            here = [(k, c.mean, c.std) for k, c in cells if c.mean is not None]
+            paper = [(k, c.printed, c.printed_std) for k, c in cells if c.printed is not None]
+            if here:
+                lines = [
+                    Line(name, [p[0] for p in points], [p[1] for p in points], i, [p[2] for p in points], True, i == 2)
+                    for i, (name, points) in enumerate((("measured", here), ("paper", paper)), 1)
+                    if points
+                ]
+                charts.append(line_chart(dataset, lines, "iterations", table.metric, ticks=[k for k, _ in cells]))
+        found.append(Figure(f"Score by iterations of Sinkhorn, {block.title}", charts, _legend(lines)))
+    return found
 
 
-def _text(x: float, y: float, text: str, kind: str = "") -> Markup:
-    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}">{}</text>').format(kind, x, y, text)
+def _blur(table: Table) -> list[Figure]:
+    lines = []
+    for place, row in enumerate(table.blocks[0].rows, 1):
+        points = [(int(k), c.mean) for k, c in zip(table.columns, row.cells, strict=True) if c.mean is not None]
+        if points:
+            lines.append(Line(row.label, [p[0] for p in points], [p[1] for p in points], place, dots=True))
+    title = "Distance to the exact assignment"
+    ticks = [int(k) for k in table.columns]
+    charts = [line_chart(title, lines, "iterations", "Frobenius norm", ticks=ticks)] if lines else []
+    return [Figure(f"{title} by iterations of Sinkhorn", charts, _legend(lines))]
 
 
-def _svg(title: str, told: str, inside: Markup) -> Markup:
-    return Markup(
-        '<figure class="chart"><figcaption>{}</figcaption><svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-        "</figure>"
-    ).format(title, WIDTH, HEIGHT, escape(f"{title}. {told}"), inside)
+def _curves(plan: PaperPlan, runs: Runs) -> list[Figure]:
+    found = []
+    for dataset in plan.datasets:
+        charts: list[Markup] = []
+        lines: list[Line] = []
+        for field, title in (("train_loss", "training loss"), ("validation_loss", "validation loss")):
+            lines = []
+            for place, name in enumerate(plan.axes.get("assignment", ("sinkhorn",)), 1):
+                records, *_ = runs.records(dataset=dataset, assignment=name)
+                y = _mean_curve([[v for v in r[field] if v is not None] for r in records if r.get(field)])
+                if y.size:
+                    lines.append(Line(str(name), range(len(y)), y.tolist(), place))
+            if lines:
+                charts.append(line_chart(title, lines, "epoch", ""))
+        found.append(Figure(f"Learning of costs: {dataset}", charts, _legend(lines)))
+    return found
+
+
+def _lollipop(runs: Runs) -> list[Figure]:
+    patterns = [r["pattern"] for r in runs.records()[0]]
+    charts = []
+    for sign, title in SIGNS.items() if patterns else ():
+        names = [f"{sign}_{part}" for part in PARTS]
+        printed = [getattr(PRINTED, n) for n in names]
+        measured = [[p[n] for p in patterns] for n in names]
+        words = "; ".join(
+            f"{label}: here {np.mean(m):.2f}, paper {'-' if p is None else f'{p:.2f}'}"
+            for label, m, p in zip(PARTS.values(), measured, printed, strict=True)
+        )
+        charts.append(
+            chart(title, words, lambda axes, p=printed, m=measured: bar_panel(axes, list(PARTS.values()), p, m))
+        )
+    bars = '<svg width="14" height="12" aria-hidden="true"><rect width="14" height="12" fill="{}"/></svg>'
+    legend = [
+        (i, Markup(bars).format(c), n) for i, (c, n) in enumerate((("#0072B2", "measured"), ("#BBBBBB", "paper")))
+    ]
+    return [Figure("Mean substitution cost by part of the two nodes", charts, legend)]

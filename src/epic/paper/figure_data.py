@@ -9,7 +9,7 @@ from typing import Any
 
 from torch_geometric.data import Data
 
-from epic.compare.plan import load_plan
+from epic.compare.runs import Runs
 from epic.compare.store import Store
 from epic.costs.learned import LearnedCost
 from epic.costs.learning import ASSIGNMENTS
@@ -18,6 +18,7 @@ from epic.data.splits import stratified_split
 from epic.graphs.convert import pack
 from epic.paper.experiments.blur import frobenius
 from epic.paper.experiments.lollipop import Pattern, pattern
+from epic.paper.plans import load_plan
 from epic.paths.edit_path import EditPath, edit_path
 
 CLASSES = 4
@@ -25,18 +26,27 @@ CLASSES = 4
 
 
 @dataclass(frozen=True)
-class Measured:
+class Numbers:
     """Numbers, and where they come from in words that stand under a figure."""
 
     source: str
     values: Any
 
 
-class Numbers:
+class FigureData:
     """What each figure draws.
 
-    ``store`` holds finished runs. Where it lacks those of a figure, a cost is learned once on ``graphs`` lollipops and
-    measured on ``unseen`` others, as ``epic demo`` does.
+    Where the store lacks the runs of a figure, a cost is learned once on lollipops and measured on others, as
+    ``epic demo`` does.
+
+    Args:
+        store: Finished runs.
+        graphs: Lollipops to learn from.
+        unseen: Lollipops to measure on.
+        epochs: Epochs of learning at most.
+        pairs: Pairs of graphs for the distance between assignments.
+        seed: An int makes the result reproducible.
+        progress: Whether learning shows a progress bar.
     """
 
     def __init__(
@@ -65,15 +75,15 @@ class Numbers:
         """What was done now, for figures without finished runs."""
         return f"learned now on {self.graphs} lollipop graphs, {self.epochs} epochs at most, seed {self.seed}"
 
-    def path(self) -> Measured:
+    def path(self) -> Numbers:
         """A path between two unseen lollipops of different classes with rather short tails."""
-        return Measured(f"costs {self.here}", self._between(self._pick(0, 0.25), self._pick(2, 0.25)))
+        return Numbers(f"costs {self.here}", self._between(self._pick(0, 0.25), self._pick(2, 0.25)))
 
-    def positive_path(self) -> Measured:
+    def positive_path(self) -> Numbers:
         """A path between two unseen lollipops of one class, one with a rather short and one with a rather long tail."""
-        return Measured(f"costs {self.here}", self._between(self._pick(1, 0.25), self._pick(1, 0.75)))
+        return Numbers(f"costs {self.here}", self._between(self._pick(1, 0.25), self._pick(1, 0.75)))
 
-    def curves(self) -> Measured:
+    def curves(self) -> Numbers:
         """``{dataset: {assignment: [{"training": [...], "validation": [...]}, one for each seed]}}``."""
         found: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))
         for record in self._records("curves"):
@@ -81,26 +91,26 @@ class Numbers:
             lines = {"training": record["train_loss"], "validation": record["validation_loss"]}
             found[config["dataset"]][config.get("assignment", "sinkhorn")].append(lines)
         whole = {name: dict(by) for name, by in found.items() if set(by) >= set(ASSIGNMENTS)}
-        return Measured(self._stored("curves"), whole) if whole else self._curves_now()
+        return Numbers(self._stored("curves"), whole) if whole else self._curves_now()
 
-    def costs(self) -> Measured:
+    def costs(self) -> Numbers:
         """Patterns of substitution costs, one for each seed."""
         done = [Pattern(**record["pattern"]) for record in self._records("lollipop")]
         if done:
-            return Measured(self._stored("lollipop"), done)
-        return Measured(f"costs {self.here}, on {len(self.unseen)} unseen ones", [pattern(self.cost, self.unseen)])
+            return Numbers(self._stored("lollipop"), done)
+        return Numbers(f"costs {self.here}, on {len(self.unseen)} unseen ones", [pattern(self.cost, self.unseen)])
 
-    def blur(self) -> Measured:
+    def blur(self) -> Numbers:
         """``{dataset: {k: error}}``."""
         done = {r["config"]["dataset"]: _by_number(r["frobenius"]) for r in self._records("blur")}
         if done:
-            return Measured(self._stored("blur"), done)
+            return Numbers(self._stored("blur"), done)
         found = frobenius(self.cost, self.unseen, self.pairs, seed=self.seed)
         told = (
             f"costs {self.here}; {self.pairs} pairs of {len(self.unseen)} unseen ones. Many nodes of a lollipop are "
             "alike: the soft assignment spreads over them, and the error stays however large k is"
         )
-        return Measured(told, {"lollipop": found})
+        return Numbers(told, {"lollipop": found})
 
     def _pick(self, label: int, place: float) -> Data:
         """The unseen graph of a class at this place in the order of sizes (0 smallest, 1 largest)."""
@@ -112,7 +122,7 @@ class Numbers:
 
     def _planned(self, plan: str) -> list[dict[str, Any]]:
         """Finished runs of a plan."""
-        return [r for task in load_plan(plan).tasks(self.store) if (r := self.store.get(task)) is not None]
+        return Runs(load_plan(plan), self.store).records()[0]
 
     def _records(self, plan: str) -> list[dict[str, Any]]:
         """Finished runs of a plan; where there are none, runs of its kind with other options."""
@@ -123,7 +133,7 @@ class Numbers:
         other = "" if self._planned(plan) else ", with other options than the plan's"
         return f"runs of the plan {plan} in {self.store.path.name}{other}"
 
-    def _curves_now(self) -> Measured:
+    def _curves_now(self) -> Numbers:
         """Both assignments on the same small set. No early stop: the curves are what is wanted."""
         graphs = pack(lollipop(self.graphs, seed=self.seed))
         assert graphs.y is not None
@@ -142,7 +152,7 @@ class Numbers:
             )
             history = cost.history
             lines[assignment] = [{"training": [e.loss for e in history], "validation": [e.validation for e in history]}]
-        return Measured(self.here, {"lollipop": lines})
+        return Numbers(self.here, {"lollipop": lines})
 
 
 def _by_number(errors: dict[str, float]) -> dict[int, float]:

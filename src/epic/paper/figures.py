@@ -7,28 +7,25 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from torch_geometric.data import Data
 
 from epic.errors import InputError, choose
+from epic.paper.experiments.lollipop import PARTS, PRINTED, SIGNS, Pattern
+from epic.paper.figure_data import FigureData
+from epic.paper.panels import Line, above, bar_panel, line_panel
+from epic.paths.edit_path import EditPath
 from epic.view.frames import frames
 from epic.view.names import Names
 from epic.view.strip import DASHED, draw_graph, draw_legend, step_title
-from epic.view.style import BLANK, CIVIDIS, COLOURS, EDGE, OUTLINE, WIDTH, ink_on
-
-if TYPE_CHECKING:
-    from epic.paper.experiments.lollipop import Pattern
-    from epic.paper.figure_data import Numbers
-    from epic.paths.edit_path import EditPath
+from epic.view.style import CIVIDIS, COLOURS, EDGE, OUTLINE, WIDTH, ink_on
 
 FORMATS = ("png", "pdf", "svg")
 GREY = "#DDDDDD"
 NOTE = "#555555"
-ASSIGNMENT = {"sinkhorn": ("Sinkhorn", "#0072B2", "-"), "hungarian": ("Hungarian (exact)", "#D55E00", (0, (4, 1.5)))}
-PARTS = {"head": "head to head", "mixed": "head to tail", "tail": "tail to tail"}
-MARKERS = "osD^vP"
+ASSIGNMENT = {"sinkhorn": "Sinkhorn", "hungarian": "Hungarian (exact)"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +45,7 @@ class Drawn:
 
 
 def draw_path(path: EditPath, source: str, steps: int = 6) -> Drawn:
-    """Graphs on the way from one class to another, and under each its soft label as a bar (paper: Figure 1)."""
+    """Draw graphs on the way from one class to another, and under each its soft label (paper: Figure 1)."""
     from matplotlib.figure import Figure
 
     chosen = _spread(path, steps)
@@ -66,8 +63,9 @@ def draw_path(path: EditPath, source: str, steps: int = 6) -> Drawn:
 
 
 def draw_correspondence(path: EditPath, source: str, steps: int = 6) -> Drawn:
-    """Two lollipops with dashed lines between substituted nodes, and the path between them (paper: the figure of the
-    qualitative analysis).
+    """Draw two lollipops with dashed lines between substituted nodes, and the path between them.
+
+    This is the paper's figure of the qualitative analysis.
     """
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure
@@ -112,100 +110,66 @@ def draw_correspondence(path: EditPath, source: str, steps: int = 6) -> Drawn:
 
 
 def draw_costs(patterns: Sequence[Pattern], source: str) -> Drawn:
-    """Mean substitution costs by part of the lollipop, measured beside the paper's (paper: appendix C)."""
+    """Draw mean substitution costs by part of the lollipop, measured beside the paper's (paper: appendix C)."""
     from matplotlib.figure import Figure
-
-    from epic.paper.experiments.lollipop import PRINTED
 
     if not patterns:
         raise InputError("there are no measured costs to draw")
     figure = Figure(figsize=(8, 3.6), layout="constrained")
-    shared = None
     printed = asdict(PRINTED)
     seeds = {name: [float(getattr(p, name)) for p in patterns] for name in printed}
     means = {name: float(np.mean(values)) for name, values in seeds.items()}
-    for place, sign in enumerate(("negative", "positive"), 1):
-        shared = axes = figure.add_subplot(1, 2, place, sharey=shared)
+    for place, (sign, title) in enumerate(SIGNS.items(), 1):
+        axes = figure.add_subplot(1, 2, place)
         names = [f"{sign}_{part}" for part in PARTS]
-        x = np.arange(len(names))
-        axes.bar(x - 0.2, [printed[n] or 0 for n in names], 0.38, color="#BBBBBB", label="paper")
-        axes.bar(x + 0.2, [means[n] for n in names], 0.38, color=COLOURS[4], label="here")
-        for at, name in enumerate(names):
-            axes.annotate(_cost(printed[name]), (at - 0.2, printed[name] or 0), **_above(2))
-            axes.annotate(_cost(means[name]), (at + 0.2, max(seeds[name])), **_above(4 if len(patterns) > 1 else 2))
-            if len(patterns) > 1:
-                axes.scatter(
-                    [at + 0.2] * len(patterns), seeds[name], s=12, c=BLANK, edgecolors="#111111", lw=0.8, zorder=3
-                )
-        axes.set_xticks(x, list(PARTS.values()))
-        axes.set_title(
-            {"negative": "graphs of different classes", "positive": "graphs of one class"}[sign], fontsize=10
-        )
-        axes.set_ylim(0, 1.15)
-        _tidy(axes)
-        if place == 1:
-            axes.set_ylabel("mean substitution cost (largest mean = 1)", fontsize=9)
-            axes.legend(frameon=False, fontsize=9)
-    dots = f"; dots: {len(patterns)} seeds" if len(patterns) > 1 else ""
-    _note(figure, source + dots)
+        bar_panel(axes, list(PARTS.values()), [printed[n] for n in names], [seeds[n] for n in names])
+        axes.set_title(title, fontsize=10)
+    figure.axes[0].set_ylabel("mean substitution cost (largest mean = 1)")
+    figure.axes[0].legend(frameon=False, fontsize=9)
+    _note(figure, source + (f"; dots: {len(patterns)} seeds" if len(patterns) > 1 else ""))
     return Drawn(figure, {"paper": printed, "mean": means, "seeds": seeds}, source)
 
 
 def draw_curves(curves: Mapping[str, Mapping[str, Sequence[Mapping[str, Sequence[float]]]]], source: str) -> Drawn:
-    """Training and validation loss of learning costs through Sinkhorn and through the exact assignment."""
+    """Draw training and validation loss of learning costs through Sinkhorn and through the exact assignment."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(8, 0.6 + 2.9 * len(curves)), layout="constrained")
     for row, (dataset, by) in enumerate(curves.items()):
         shared = None
         for column, what in enumerate(("training", "validation"), 1):
             shared = axes = figure.add_subplot(len(curves), 2, 2 * row + column, sharey=shared)
-            for assignment, runs in by.items():
-                name, colour, dash = ASSIGNMENT[assignment]
-                for number, run in enumerate(runs):
-                    epochs = np.arange(1, len(run[what]) + 1)
-                    label = None if number else name
-                    axes.plot(epochs, run[what], color=colour, linestyle=dash, linewidth=1.6, label=label)
+            lines = [
+                Line("_" * bool(number) + ASSIGNMENT[name], range(1, len(run[what]) + 1), run[what], place)
+                for place, (name, runs) in enumerate(by.items(), 1)
+                for number, run in enumerate(runs)
+            ]
+            line_panel(axes, lines, "epoch", "triplet loss" if column == 1 else "")
             axes.set_title(f"{dataset}: {what} loss", fontsize=10)
-            axes.set_xlabel("epoch", fontsize=9)
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-            _tidy(axes)
-            if column == 1:
-                axes.set_ylabel("triplet loss", fontsize=9)
-            else:
-                axes.legend(frameon=False, fontsize=9)
+        axes.legend(frameon=False, fontsize=9)
         axes.set_ylim(bottom=0)  # shared; once all lines are there
     _note(figure, source)
     return Drawn(figure, {"losses": curves}, source)
 
 
 def draw_blur(errors: Mapping[str, Mapping[int, float]], source: str) -> Drawn:
-    """How far the Sinkhorn assignment is from the exact one, by its number of iterations k (paper: appendix A)."""
+    """Draw how far the Sinkhorn assignment is from the exact one, by its number of iterations k (paper: appendix A)."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(5.2, 3.6), layout="constrained")
     axes = figure.add_subplot()
-    inks = (COLOURS[4], COLOURS[5], COLOURS[2], COLOURS[6], COLOURS[1], "#555555")
-    for number, (dataset, by) in enumerate(errors.items()):
-        look: dict[str, Any] = {
-            "color": inks[number % len(inks)],
-            "marker": MARKERS[number % len(MARKERS)],
-            "markersize": 5,
-        }
-        axes.plot(sorted(by), [by[k] for k in sorted(by)], label=dataset, linewidth=1.6, **look)
-    axes.set_xlabel("Sinkhorn iterations k", fontsize=9)
-    axes.set_ylabel("mean Frobenius norm of the difference", fontsize=9)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_ylim(0, 1.25 * max(v for by in errors.values() for v in by.values()))
+    lines = [
+        Line(dataset, sorted(by), [by[k] for k in sorted(by)], place, dots=True)
+        for place, (dataset, by) in enumerate(errors.items(), 1)
+    ]
+    top = 1.25 * max(v for by in errors.values() for v in by.values())
+    line_panel(axes, lines, "Sinkhorn iterations k", "mean Frobenius norm of the difference", bounds=(0, top))
     axes.legend(frameon=False, fontsize=9, ncols=3, loc="upper center")
-    _tidy(axes)
     _note(figure, source)
     return Drawn(figure, {"frobenius": {d: {str(k): v for k, v in by.items()} for d, by in errors.items()}}, source)
 
 
-FIGURES: dict[str, Callable[[Numbers], Drawn]] = {
+FIGURES: dict[str, Callable[[FigureData], Drawn]] = {
     "edit_path": lambda n: _of(draw_path, n.path()),
     "curves": lambda n: _of(draw_curves, n.curves()),
     "correspondence": lambda n: _of(draw_correspondence, n.positive_path()),
@@ -215,7 +179,7 @@ FIGURES: dict[str, Callable[[Numbers], Drawn]] = {
 """By name, in the order of the paper."""
 
 
-def draw(name: str, numbers: Numbers) -> Drawn:
+def draw(name: str, numbers: FigureData) -> Drawn:
     """One figure of the paper, from its numbers."""
     return FIGURES[choose(name, FIGURES, "figure")](numbers)
 
@@ -265,7 +229,7 @@ def _soft_label(axes: Any, label: list[float], first: bool) -> None:
     axes.bar(range(len(label)), label, color=colours, width=0.8, edgecolor="#777777", linewidth=0.5)
     for at, share in enumerate(label):
         if share > 0:
-            axes.annotate(f"{share:.2f}", (at, share), **_above(1.5))
+            axes.annotate(f"{share:.2f}", (at, share), **above(1.5))
     axes.set_xticks(range(len(label)), [str(c) for c in range(len(label))], fontsize=8)
     axes.set_xlabel("class", fontsize=8)
     axes.set_ylim(0, 1.35)
@@ -309,22 +273,6 @@ def _end(axes: Any, graph: Data, at: np.ndarray, fates: list[str]) -> None:
 
 def _part(graph: Data, node: int) -> str:
     return "head" if bool(graph.head[node]) else "tail"
-
-
-def _cost(value: float | None) -> str:
-    return "not\nprinted" if value is None else f"{value:.2f}"
-
-
-def _above(points: float) -> dict[str, Any]:
-    return {"xytext": (0, points), "textcoords": "offset points", "ha": "center", "fontsize": 8}
-
-
-def _tidy(axes: Any) -> None:
-    axes.tick_params(labelsize=8)
-    axes.grid(axis="y", color="#EEEEEE", zorder=0)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
 
 
 def _note(figure: Any, text: str) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from epic.compare.plan import Plan
 from epic.compare.runner import duration
-from epic.compare.store import Store
+from epic.compare.runs import Runs
+from epic.compare.verdict import Against, differences
 from epic.errors import choose
-from epic.paper.report_figures import Figure, figures
+from epic.paper.charts import Figure, figures
 from epic.paper.run_summary import RunSummary, run_summary
+from epic.paper.tables import Cell, Row, Table, table_of
 from epic.paper.tables.render import difference_text, legend, plain_md, rank_text, to_csv, to_latex, to_markdown
-from epic.paper.tables.train import Against, Row, Table, differences, table_of
 from epic.view.page import environment
 
 FORMATS = ("html", "md", "csv", "latex")
@@ -26,51 +27,49 @@ class Section:
 
     plan: Plan
     table: Table
-    figures: tuple[Figure, ...]
-    against: tuple[Against, ...]
+    figures: Sequence[Figure]
+    against: Sequence[Against]
     summary: RunSummary
 
     @property
     def settings(self) -> list[tuple[str, str, list[str]]]:
         """Block, row, and what was chosen for each column, of rows that chose anything."""
-        return [
-            (block.title, row.label, ["; ".join(c.settings) or "-" for c in row.cells])
-            for block in self.table.blocks
-            for row in block.rows
-            if any(c.settings not in ((), ("defaults",)) for c in row.cells)
-        ]
+        return self._rows(lambda c: "; ".join(c.settings) or "-", lambda c: c.settings not in ((), ("defaults",)))
 
     @property
     def times(self) -> list[tuple[str, str, list[str]]]:
         """Block, row, and seconds of an epoch for each column."""
+        return self._rows(lambda c: "-" if c.seconds is None else f"{c.seconds:.3g}", lambda c: c.seconds is not None)
+
+    def _rows(self, text: Callable[[Cell], str], there: Callable[[Cell], bool]) -> list[tuple[str, str, list[str]]]:
         return [
-            (block.title, row.label, ["-" if c.seconds is None else f"{c.seconds:.3g}" for c in row.cells])
+            (block.title, row.label, [text(c) for c in row.cells])
             for block in self.table.blocks
             for row in block.rows
-            if any(c.seconds is not None for c in row.cells)
+            if any(there(c) for c in row.cells)
         ]
 
 
-def write_report(store: Store, plans: Sequence[Plan], path: str | Path, form: str = "html") -> None:
-    """Write the report of some plans: ``html``, ``md``, ``csv`` or ``latex``."""
-    Path(path).write_text(report(store, plans, form), encoding="utf-8")
+def report(plans: Sequence[Runs], form: str = "html") -> str:
+    """Write the report of some plans.
 
-
-def report(store: Store, plans: Sequence[Plan], form: str = "html") -> str:
-    """The report of some plans as a text."""
+    Args:
+        plans: The plans and their results.
+        form: ``"html"``, ``"md"``, ``"csv"`` or ``"latex"``.
+    """
     choose(form, FORMATS, "format")
     if form == "html":
-        return page([_section(plan, store, True) for plan in plans], store)
-    tables = [table_of(plan, store) for plan in plans]
+        return _page([_section(runs, drawn=True) for runs in plans])
+    if form == "md":
+        return "\n".join(_markdown(_section(runs, drawn=False)) for runs in plans)
+    tables = [table_of(runs) for runs in plans]
     if form == "csv":
         return "".join(to_csv(table, header=i == 0) for i, table in enumerate(tables))
-    if form == "latex":
-        return "\n".join(map(to_latex, tables))
-    return "\n".join(_markdown(_section(plan, store, False)) for plan in plans)
+    return "\n".join(map(to_latex, tables))
 
 
-def page(sections: Sequence[Section], store: Store) -> str:
-    """One HTML page without scripts: nothing in it can run, and nothing is fetched."""
+def _page(sections: Sequence[Section]) -> str:
+    """Fill the HTML page. It has no scripts: nothing in it can run, and nothing is fetched."""
     done = sum(s.summary.done for s in sections)
     spent = duration(sum(s.summary.seconds for s in sections))
     return (
@@ -89,10 +88,9 @@ def page(sections: Sequence[Section], store: Store) -> str:
     )
 
 
-def _section(plan: Plan, store: Store, drawn: bool) -> Section:
-    table = table_of(plan, store)
-    shown = figures(plan, table, store) if drawn else []
-    return Section(plan, table, tuple(shown), tuple(differences(plan, store)), run_summary(plan, store))
+def _section(runs: Runs, drawn: bool) -> Section:
+    table = table_of(runs)
+    return Section(runs.plan, table, figures(runs, table) if drawn else [], differences(runs), run_summary(runs))
 
 
 def _lines(row: Row, table: Table) -> list[str]:
@@ -106,17 +104,17 @@ def _lines(row: Row, table: Table) -> list[str]:
 
 
 def _markdown(section: Section) -> str:
-    account = section.summary
+    summary = section.summary
     parts = [f"## {plain_md(section.plan.name)}", to_markdown(section.table).rstrip()]
     said = [f"- {a.where}, {plain_md(a.label)}: {plain_md(a.verdict)}" for a in section.against if a.mean is not None]
     if said:
         parts.append(f"Against {plain_md(section.against[0].baseline)}:\n\n" + "\n".join(said))
-    left = account.total - account.done - account.failed
-    told = f"{account.done} of {account.total} runs done, {account.failed} failed, {left} to do"
-    told += f"; {duration(account.seconds)} of work."
-    parts.append((f"`{account.command}`: " if account.command else "") + told)
-    said = [f"made with {versions}: {count} runs" for versions, count in account.versions]
-    said += [*account.warnings, *(f"failed: {f.what}: {_first(f.error)}" for f in account.failures)]
+    left = summary.total - summary.done - summary.failed
+    told = f"{summary.done} of {summary.total} runs done, {summary.failed} failed, {left} to do"
+    told += f"; {duration(summary.seconds)} of work."
+    parts.append((f"`{summary.command}`: " if summary.command else "") + told)
+    said = [f"made with {versions}: {count} runs" for versions, count in summary.versions]
+    said += [*summary.warnings, *(f"failed: {f.what}: {_first(f.error)}" for f in summary.failures)]
     if said:
         parts.append("\n".join(f"- {plain_md(s)}" for s in said))
     return "\n\n".join(parts) + "\n"

@@ -16,10 +16,10 @@ from epic.graphs.packed import Graphs
 
 @dataclass(frozen=True)
 class Pattern:
-    """Mean substitution costs by part of the two nodes, between graphs of different (negative) and of the same class
-    (positive).
+    """Mean substitution costs by part of the two nodes, divided by the largest of the six means.
 
-    Divided by the largest of the six means. ``None`` where the paper prints no number.
+    ``negative`` is between graphs of different classes, ``positive`` between graphs of the same class. None where the
+    paper prints no number.
     """
 
     negative_head: float | None
@@ -31,6 +31,8 @@ class Pattern:
 
 
 PRINTED = Pattern(0.97, None, 0.04, 0.07, 0.8, 0.2)
+SIGNS = {"negative": "Graphs of different classes", "positive": "Graphs of the same class"}
+PARTS = {"head": "head and head", "mixed": "head and tail", "tail": "tail and tail"}
 
 
 def pattern(cost: Cost, graphs: Graphs) -> Pattern:
@@ -53,16 +55,13 @@ def pattern(cost: Cost, graphs: Graphs) -> Pattern:
 
 
 def rows(measured: Pattern) -> list[tuple[str, str, float | None, float]]:
-    """Pair, part, printed and measured, in the order of the paper's figure."""
-    return [
-        (sign, part, getattr(PRINTED, f"{sign}_{part}"), getattr(measured, f"{sign}_{part}"))
-        for sign in ("negative", "positive")
-        for part in ("head", "mixed", "tail")
-    ]
+    """List pair, part, printed and measured value, in the order of the paper's figure."""
+    names = [(sign, part, f"{sign}_{part}") for sign in SIGNS for part in PARTS]
+    return [(sign, part, getattr(PRINTED, name), getattr(measured, name)) for sign, part, name in names]
 
 
 def lollipop_run(graphs: int = 600, unseen: int = 120, epochs: int = 40, seed: int = 0) -> dict[str, Any]:
-    """A record of the pattern on unseen graphs, after learning on others."""
+    """Measure the pattern on unseen graphs, after learning on others."""
     begin = time.perf_counter()
     cost = LearnedCost().fit(lollipop(graphs, seed=seed), epochs=epochs, seed=seed, progress=False)
     found = pattern(cost, lollipop(unseen, seed=seed + 1))

@@ -1,4 +1,4 @@
-"""Tables of what is not training: distances, assignments, loss curves, lollipops."""
+"""Tables of the experiments without training: distances, assignments, loss curves, lollipops."""
 
 from __future__ import annotations
 
@@ -7,23 +7,14 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from epic.compare.plan import Plan, load_plan
-from epic.compare.reported_runs import reported_runs
-from epic.compare.store import Store
-from epic.paper.experiments.lollipop import PRINTED
+from epic.compare.runs import Runs
+from epic.paper.experiments.lollipop import PARTS, PRINTED, SIGNS
+from epic.paper.plans import Call, PaperPlan
 from epic.paper.printed import printed
-from epic.paper.run_summary import is_quick
 from epic.paper.tables.types import Block, Cell, Row, Table, marked, summary
 
 Record = dict[str, Any]
 SEEDS = "Mean (sample standard deviation) over seeds."
-
-
-def records_of(plan: Plan, store: Store, **where: Any) -> tuple[list[Record], int, int]:
-    """Records of tasks whose config has these values; how many there should be; how many failed."""
-    tasks = [t for t in plan.tasks(store) if all(t.config.get(k) == v for k, v in where.items())]
-    found = [r for t in tasks if (r := store.get(t)) is not None]
-    return found, len(tasks), sum(store.failed(t) is not None for t in tasks)
 
 
 def _cell(found: tuple[list[Record], int, int], value: Callable[[Record], float | None]) -> Cell:
@@ -31,11 +22,11 @@ def _cell(found: tuple[list[Record], int, int], value: Callable[[Record], float 
     return summary([v for r in records if (v := value(r)) is not None], expected, failed)
 
 
-def distance_table(plan: Plan, store: Store) -> Table:
-    """Costs by dataset: the nearest graph of each class as in the paper, k nearest neighbours, and what to beat."""
+def distance_table(plan: PaperPlan, runs: Runs) -> Table:
+    """Compare costs by dataset: nearest graph of each class as in the paper, k nearest neighbours, and baselines."""
     costs = plan.axes.get("cost", ("learned",))
     paper = {(c.cost, c.dataset): c for c in printed("distance")}
-    by_place = {(c, d): records_of(plan, store, cost=c, dataset=d) for c, d in product(costs, plan.datasets)}
+    by_place = {(c, d): runs.records(cost=c, dataset=d) for c, d in product(costs, plan.datasets)}
     kinds: dict[str, tuple[str, str | None]] = {
         "Nearest graph of each class; of equally near ones, the first": ("accuracy", None),
         "Nearest graph of each class; equally near ones vote": ("voted_accuracy", None),
@@ -56,7 +47,7 @@ def distance_table(plan: Plan, store: Store) -> Table:
                 cells.append(cell)
             rows.append(Row(str(cost), tuple(cells)))
         blocks.append(marked(Block(title, tuple(rows))))
-    vanilla = _vanilla(plan, store)
+    vanilla = _vanilla(plan, runs)
     beside = any(c.printed is not None for b in blocks for r in b.rows for c in r.cells)
     blocks.append(Block("To compare with", (_majority(plan, by_place, costs), *vanilla)))
     notes = [
@@ -73,7 +64,7 @@ def distance_table(plan: Plan, store: Store) -> Table:
     return Table(plan.name, plan.title, "accuracy in percent", plan.datasets, tuple(blocks), notes=tuple(notes))
 
 
-def _majority(plan: Plan, by_place: dict, costs: Sequence[Any]) -> Row:
+def _majority(plan: PaperPlan, by_place: dict, costs: Sequence[Any]) -> Row:
     cells = []
     for dataset in plan.datasets:
         known = [r["majority_accuracy"] for c in costs for r in by_place[c, dataset][0]]
@@ -81,26 +72,22 @@ def _majority(plan: Plan, by_place: dict, costs: Sequence[Any]) -> Row:
     return Row("majority class", tuple(cells))
 
 
-def _vanilla(plan: Plan, store: Store) -> list[Row]:
+def _vanilla(plan: PaperPlan, runs: Runs) -> list[Row]:
     """Plain training on the same splits."""
-    splits = load_plan("splits")
-    if is_quick(plan):
-        splits = splits.quick()
-    elif plan.options != load_plan(plan.name).options:
-        splits = splits.narrowed(epochs=plan.options["learning"].get("epochs"))
-    splits = splits.narrowed(seeds=plan.seeds, checksums=plan.checksums or None)
+    call = plan.call or Call(plan.name)
+    splits = Runs(replace(call, seeds=plan.seeds).build("splits"), runs.store)
     paper = {c.dataset: c for c in printed("main") if (c.method, c.backbone) == ("vanilla", "gin")}
     cells = []
     for dataset in plan.datasets:
-        found = reported_runs(splits, store, splits.entries[0], dataset, "gin", 0.0)
-        cell = summary(found.values, splits.splits, len(found.errors))
+        found = splits.reported(0, dataset)
+        cell = summary(found.values, splits.plan.splits, len(found.errors))
         cells.append(replace(cell.with_printed(paper.get(dataset)), printed_mark=None))
     return [Row("vanilla GIN", tuple(cells))] if any(c.runs for c in cells) else []
 
 
-def blur_table(plan: Plan, store: Store) -> Table:
-    """Datasets by number of Sinkhorn iterations."""
-    found = {d: records_of(plan, store, dataset=d) for d in plan.datasets}
+def blur_table(plan: PaperPlan, runs: Runs) -> Table:
+    """List datasets by number of Sinkhorn iterations."""
+    found = {d: runs.records(dataset=d) for d in plan.datasets}
     steps = sorted({int(k) for records, *_ in found.values() for r in records for k in r["frobenius"]})
     columns = tuple(map(str, steps or range(1, 11)))
     rows = []
@@ -113,8 +100,8 @@ def blur_table(plan: Plan, store: Store) -> Table:
     )
 
 
-def curves_table(plan: Plan, store: Store) -> Table:
-    """How learning of costs ended, by assignment."""
+def curves_table(plan: PaperPlan, runs: Runs) -> Table:
+    """Say how learning of costs ended, by assignment."""
     columns: dict[str, Callable[[Record], float | None]] = {
         "last training loss": lambda r: r["train_loss"][-1],
         "least validation loss": lambda r: min(_losses(r), default=None),
@@ -125,7 +112,7 @@ def curves_table(plan: Plan, store: Store) -> Table:
     for dataset in plan.datasets:
         rows = []
         for assignment in plan.axes.get("assignment", ("sinkhorn",)):
-            found = records_of(plan, store, dataset=dataset, assignment=assignment)
+            found = runs.records(dataset=dataset, assignment=assignment)
             cells = [_cell(found, value) for value in columns.values()]
             cells[2:] = [replace(c, decimals=(0, 1)) for c in cells[2:]]  # epochs and seconds
             rows.append(Row(str(assignment), tuple(cells)))
@@ -138,22 +125,22 @@ def _losses(record: Record) -> list[float]:
     return [v for v in record["validation_loss"] if v is not None]
 
 
-def lollipop_table(plan: Plan, store: Store) -> Table:
-    """Mean substitution costs by part of the two nodes, the largest set to 1."""
-    found = records_of(plan, store)
+def lollipop_table(plan: PaperPlan, runs: Runs) -> Table:
+    """Average substitution costs by part of the two nodes, the largest set to 1."""
+    found = runs.records()
     blocks = []
-    for sign, title in (("negative", "Graphs of different classes"), ("positive", "Graphs of the same class")):
+    for sign, title in SIGNS.items():
         rows = []
-        for part, label in (("head", "head and head"), ("mixed", "head and tail"), ("tail", "tail and tail")):
+        for part, label in PARTS.items():
             name = f"{sign}_{part}"
-            cell = _cell(found, lambda r, name=name: r["pattern"][name])  # type: ignore[misc]
+            cell = _cell(found, lambda r, name=name: r["pattern"].get(name))  # type: ignore[misc]
             rows.append(Row(label, (replace(cell, printed=getattr(PRINTED, name)),)))
         blocks.append(Block(title, tuple(rows)))
     metric = "mean substitution cost, the largest set to 1"
     return Table(plan.name, plan.title, metric, ("cost",), tuple(blocks), (2, 2), (SEEDS,))
 
 
-KINDS: dict[str, Callable[[Plan, Store], Table]] = {
+EXPERIMENT_TABLES: dict[str, Callable[[PaperPlan, Runs], Table]] = {
     "distance": distance_table,
     "blur": blur_table,
     "curves": curves_table,

@@ -1,81 +1,66 @@
-"""Tables of a plan from the store: what was measured beside what the paper prints, as far as it has been run."""
+"""Tables of training runs: what was measured beside what the paper prints, as far as it has been run."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from epic.compare.plan import Entry, Plan
-from epic.compare.reported_runs import METRICS, reported_runs
-from epic.compare.store import Store
-from epic.compare.verdict import Against, Difference, baseline, block_title, differences
-from epic.paper.printed import TABLES, Printed, printed
-from epic.paper.run_summary import is_quick
-from epic.paper.tables import experiments
-from epic.paper.tables.types import Block, Cell, Row, Table, marked, ranked, summary
+import numpy as np
 
-__all__ = ["Against", "Block", "Cell", "Difference", "Row", "Table", "differences", "table_of"]
+from epic.compare.plan import Entry, Plan
+from epic.compare.runs import METRICS, Runs
+from epic.compare.verdict import baseline, block_title, differences
+from epic.paper.printed import TABLES, Printed, printed
+from epic.paper.tables.types import Block, Row, Table, marked, ranked, summary
 
 SPREAD = "Mean (sample standard deviation) over the runs. The paper does not say which deviation it prints."
-
-QUICK = "A quick look (--quick): few epochs and runs. Not to be compared with the paper's numbers."
 
 _KEY = {"costs": "cost", "order": "order", "sinkhorn": "k"}
 """Which column of a printed table names its rows, where it is not the method."""
 
 
-def table_of(plan: Plan, store: Store) -> Table:
-    """The table of a plan of any kind; what is missing in the store is missing in the cells."""
-    table = experiments.KINDS[plan.kind](plan, store) if plan.kind != "train" else train_table(plan, store)
-    return replace(table, notes=(QUICK, *table.notes)) if is_quick(plan) else table
+def train_table(runs: Runs) -> Table:
+    """Make the table of a plan of training runs.
 
-
-def train_table(plan: Plan, store: Store) -> Table:
-    """Rows are entries, columns datasets; a block for each backbone and level of noise."""
-    gaps = {(a.label, a.backbone, a.noise, d.dataset): d for a in differences(plan, store) for d in a.parts}
+    Rows are entries, columns datasets; there is a block for each backbone and level of noise.
+    """
+    plan = runs.plan
+    gaps = {(a.label, a.backbone, a.noise, d.dataset): d for a in differences(runs) for d in a.parts}
     known = printed(plan.name) if plan.name in TABLES else []
     blocks: list[Block] = []
     metrics: dict[str, None] = {}
     for backbone in plan.backbones:
         for noise in plan.noise:
             rows = []
-            for entry in plan.entries:
+            for number, entry in enumerate(plan.entries):
                 cells = []
                 paper = _printed_row(plan.name, known, entry, backbone, noise)
                 for dataset in plan.datasets:
-                    found = reported_runs(plan, store, entry, dataset, backbone, noise)
+                    found = runs.reported(number, dataset, backbone, noise)
                     if found.done:
                         metrics[METRICS[found.task]] = None
                     cell = replace(
                         summary(found.values, plan.splits * plan.seeds, len(found.errors)),
-                        settings=found.settings,
-                        seconds=found.epoch_seconds,
+                        settings=tuple(dict.fromkeys(found.chosen)),
+                        seconds=float(np.mean(found.epoch_seconds)) if found.epoch_seconds else None,
                         difference=gaps.get((entry.label, backbone, noise, dataset)),
                     )
                     cells.append(cell.with_printed(paper.get(dataset)))
                 rank = next((c.mean_rank for c in paper.values()), None)
                 rows.append(Row(entry.label, tuple(cells), printed_rank=rank))
-            blocks.append(
-                marked(ranked(Block(block_title(backbone, noise), tuple(rows), backbone, noise), plan.datasets))
-            )
+            block = Block(block_title(backbone, noise), tuple(rows), backbone, noise)
+            blocks.append(marked(ranked(block, plan.datasets)))
     started = [b for b in blocks if b.begun] or blocks
-    notes = [SPREAD, *_ranks_told(plan, started, known)]
+    notes = [SPREAD, *_rank_notes(plan, started, known)]
     if len(started) < len(blocks):
         notes.append(f"Not run: {', '.join(b.title for b in blocks if not b.begun)}.")
     metric = " or ".join(metrics) or METRICS["binary" if plan.name == "molecules" else "classes"]
     base = baseline(plan)
-    return Table(
-        plan.name,
-        plan.title,
-        metric,
-        plan.datasets,
-        tuple(started),
-        notes=tuple(notes),
-        baseline=None if base is None else base.label,
-    )
+    label = None if base is None else plan.entries[base].label
+    return Table(plan.name, plan.title, metric, plan.datasets, tuple(started), notes=tuple(notes), baseline=label)
 
 
 def _printed_row(name: str, known: list[Printed], entry: Entry, backbone: str, noise: float) -> dict[str, Printed]:
-    """What the paper has for an entry, by dataset."""
+    """Find what the paper has for an entry, by dataset."""
     key = _KEY.get(name, "method")
     return {
         c.dataset: c
@@ -86,7 +71,7 @@ def _printed_row(name: str, known: list[Printed], entry: Entry, backbone: str, n
     }
 
 
-def _ranks_told(plan: Plan, blocks: list[Block], known: list[Printed]) -> list[str]:
+def _rank_notes(plan: Plan, blocks: list[Block], known: list[Printed]) -> list[str]:
     notes = []
     for block in blocks:
         if block.ranked:

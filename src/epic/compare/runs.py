@@ -1,0 +1,142 @@
+"""The runs of a plan: which are known by now, which are done, and what the reported ones found."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from epic.compare.plan import Group, GroupTasks, Plan
+from epic.compare.store import Store
+from epic.compare.task import Task
+
+METRICS = {"classes": "accuracy in percent", "binary": "ROC-AUC in percent", "values": "minus the mean absolute error"}
+
+
+class Runs:
+    """A plan and the store of its results.
+
+    The plan is expanded once; after a run that chooses settings, only its group is expanded again.
+    """
+
+    def __init__(self, plan: Plan, store: Store) -> None:
+        self.plan, self.store = plan, store
+        self._groups: dict[Group, GroupTasks] = {}
+        self._group_of: dict[str, Group] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Expand the plan again, after the store was changed by someone else."""
+        for group in self.plan.groups():
+            self._expand(group)
+
+    def finished(self, task: Task) -> None:
+        """Take note of a result that was added to the store."""
+        group = self._group_of[task.key]
+        if task in self._groups[group].tuning:
+            self._expand(group)
+
+    def _expand(self, group: Group) -> None:
+        self._groups[group] = found = self.plan.expand(group, self.store)
+        self._group_of |= {t.key: group for t in found.all()}
+
+    def __iter__(self) -> Iterator[Task]:
+        """All tasks that are known by now, one group after the other."""
+        for found in self._groups.values():
+            yield from found.all()
+
+    @property
+    def open(self) -> list[Task]:
+        """Tasks that can be done now and have neither succeeded nor failed."""
+        return [t for t in self if self.store.get(t) is None and self.store.failed(t) is None]
+
+    @property
+    def failed(self) -> list[Task]:
+        """Tasks that failed and were not done since."""
+        return [t for t in self if self.store.failed(t) is not None]
+
+    @property
+    def shown(self) -> set[str]:
+        """Keys of reported runs, done or failed."""
+        tasks = (t for g in self._groups.values() for row in g.reported for t in row or ())
+        return {t.key for t in tasks if self.store.get(t) is not None or self.store.failed(t) is not None}
+
+    def records(self, **where: Any) -> tuple[list[dict[str, Any]], int, int]:
+        """Return records of tasks whose config has these values, how many there should be, and how many failed."""
+        tasks = [t for t in self if all(t.config.get(k) == v for k, v in where.items())]
+        found = [r for t in tasks if (r := self.store.get(t)) is not None]
+        return found, len(tasks), sum(self.store.failed(t) is not None for t in tasks)
+
+    def reported(self, entry: int, dataset: str, backbone: str = "gin", noise: float = 0.0) -> ReportedRuns:
+        """Return all splits and seeds of an entry (by its place in the plan) in one place of the table."""
+        records: list[tuple[dict[str, Any] | None, ...]] = []
+        errors: list[str] = []
+        chosen: list[str] = []
+        for split in range(self.plan.splits):
+            group = self._groups.get(Group(dataset, backbone, noise, split))
+            tasks = None if group is None else group.reported[entry]
+            records.append(tuple(map(self.store.get, tasks)) if tasks else (None,) * self.plan.seeds)
+            errors += [e for t in tasks or () if (e := self.store.failed(t)) is not None]
+            if group is not None and any(records[-1]):
+                chosen.append(_settings_text(group.settings[entry]))
+        return ReportedRuns(tuple(records), tuple(errors), tuple(chosen))
+
+
+@dataclass(frozen=True)
+class ReportedRuns:
+    """The runs that are reported of one entry in one place of a table.
+
+    Attributes:
+        records: ``records[split][seed]``, None where a run is missing or failed.
+        errors: Of runs that failed.
+        chosen: The settings chosen in each split that has runs.
+    """
+
+    records: tuple[tuple[dict[str, Any] | None, ...], ...]
+    errors: tuple[str, ...]
+    chosen: tuple[str, ...]
+
+    @property
+    def done(self) -> list[dict[str, Any]]:
+        return [r for split in self.records for r in split if r is not None]
+
+    @property
+    def task(self) -> str:
+        return next((r.get("task", "classes") for r in self.done), "classes")
+
+    @property
+    def scale(self) -> float:
+        return 1.0 if self.task == "values" else 100.0
+
+    @property
+    def unit(self) -> str:
+        return "units" if self.task == "values" else "points"
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Test scores ``[splits, seeds]``, NaN where there is no run."""
+        rows = [[math.nan if r is None else r["test"] for r in split] for split in self.records]
+        return self.scale * np.array(rows, dtype=float)
+
+    @property
+    def values(self) -> list[float]:
+        """Test scores of the runs that are done."""
+        return [self.scale * r["test"] for r in self.done]
+
+    @property
+    def sizes(self) -> tuple[int, int] | None:
+        """Numbers of training and test graphs of a split."""
+        return next(((r["sizes"][0], r["sizes"][2]) for r in self.done if "sizes" in r), None)
+
+    @property
+    def epoch_seconds(self) -> list[float]:
+        return [r["seconds"] / r["epochs"] for r in self.done if r.get("epochs") and "seconds" in r]
+
+
+def _settings_text(settings: dict[str, Any]) -> str:
+    texts = (v if isinstance(v, str) else json.dumps(v) for v in settings.values())
+    return ", ".join(f"{k} {v}" for k, v in zip(settings, texts, strict=True)) or "defaults"

@@ -1,0 +1,179 @@
+"""Panels of lines and bars with matplotlib, for the paper's figures and for the charts of the report."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from epic.view.style import BLANK, COLOURS
+
+POINTS = 60
+"""A line has no more points than this: the eye sees no more on a small chart."""
+INK = "#1b1f24"
+# Without yellow, which is lost on white; place 0 (vanilla) is drawn in ink.
+LINE_COLOURS = (*(COLOURS[i] for i in (4, 5, 2, 6, 1, 0)), "#767676")
+DASHES = ((), (6, 3), (2, 2))
+PAPER_DASH = (3, 3)
+"""Lines that the paper prints."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Points to be joined.
+
+    Attributes:
+        place: Decides colour and dashes; 0 is ink.
+        spread: Half the length of a bar at each point; None for no bar.
+        dots: Whether points are marked.
+        paper: Whether the numbers are the paper's.
+    """
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    place: int = 0
+    spread: Sequence[float | None] = ()
+    dots: bool = False
+    paper: bool = False
+
+
+def look(place: int) -> tuple[str, tuple[int, ...]]:
+    """Return colour and dashes of a line: when the colours are used up, they come again with other dashes."""
+    if place == 0:
+        return INK, ()
+    turn, which = divmod(place - 1, len(LINE_COLOURS))
+    return LINE_COLOURS[which], DASHES[turn % len(DASHES)]
+
+
+def line_panel(
+    axes: Any,
+    lines: Sequence[Line],
+    x: str,
+    y: str,
+    *,
+    bounds: tuple[float, float] | None = None,
+    ticks: Sequence[float] | None = None,
+) -> None:
+    """Draw lines over common axes."""
+    from matplotlib.ticker import MaxNLocator
+
+    for line in lines:
+        colour, dash = look(line.place)
+        kept = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), POINTS)).round().astype(int))
+        at, value = np.asarray(line.x, float)[kept], np.asarray(line.y, float)[kept]
+        dash = PAPER_DASH if line.paper else dash
+        style = {"color": colour, "linewidth": 1.4, "marker": "o" if line.dots else None, "markersize": 4}
+        axes.plot(
+            at, value, linestyle=(0, dash) if dash else "-", label=_plain(line.name), gid=f"s{line.place}", **style
+        )
+        if line.spread:
+            half = np.array([s or 0.0 for s in line.spread])[kept]
+            axes.vlines(at, value - half, value + half, colors=colour, linewidth=0.9, gid=f"s{line.place}")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if ticks is not None:
+        axes.set_xticks(list(ticks))
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    if bounds is not None:
+        axes.set_ylim(*bounds)
+    tidy(axes)
+
+
+def bar_panel(
+    axes: Any, groups: Sequence[str], printed: Sequence[float | None], measured: Sequence[Sequence[float]]
+) -> None:
+    """Draw the paper's value and the mean of the measured ones side by side; dots are the measured ones."""
+    at = np.arange(len(groups))
+    means = [float(np.mean(v)) for v in measured]
+    axes.bar(at - 0.2, [p or 0 for p in printed], 0.38, color="#BBBBBB", hatch="//", edgecolor="white", label="paper")
+    axes.bar(at + 0.2, means, 0.38, color=COLOURS[4], label="here")
+    for i, (paper, values, mean) in enumerate(zip(printed, measured, means, strict=True)):
+        several = len(values) > 1
+        axes.annotate("not\nprinted" if paper is None else f"{paper:.2f}", (i - 0.2, paper or 0), **above(2))
+        axes.annotate(f"{mean:.2f}", (i + 0.2, max(values)), **above(4 if several else 2))
+        if several:
+            axes.scatter([i + 0.2] * len(values), values, s=12, c=BLANK, edgecolors="#111111", lw=0.8, zorder=3)
+    axes.set_xticks(at, list(groups))
+    axes.set_ylim(0, 1.15 * max([1.0, *(max(v) for v in measured)]))
+    tidy(axes)
+
+
+def above(points: float) -> dict[str, Any]:
+    """Return options of a note that stands above a point."""
+    return {"xytext": (0, points), "textcoords": "offset points", "ha": "center", "fontsize": 8}
+
+
+def tidy(axes: Any) -> None:
+    """Take away what distracts."""
+    axes.tick_params(labelsize=8)
+    axes.grid(axis="y", color="#E3E7EB", zorder=0)
+    axes.set_axisbelow(True)
+    axes.xaxis.label.set_size(8.5)
+    axes.yaxis.label.set_size(8.5)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def reach(lines: Sequence[Line]) -> tuple[float, float]:
+    """Return bounds of an axis that holds all lines, with a little air."""
+    values = [v for line in lines for v in line.y]
+    air = 0.06 * (max(values) - min(values)) or 0.5
+    return min(values) - air, max(values) + air
+
+
+def chart(title: str, words: str, draw: Any) -> Markup:
+    """Draw one panel as a figure of a page: inline SVG, its text as text, with words for those who do not see it.
+
+    Args:
+        title: Stands above the panel.
+        words: What the panel shows.
+        draw: Called with the matplotlib axes.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.6, 2.3), layout="constrained")
+    draw(figure.add_subplot())
+    text = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": title + words}):
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    svg = text.getvalue()
+    inside = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    # Inside a page, rules and names of parts would meet those of other charts.
+    inside = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", inside, flags=re.DOTALL)
+    inside = re.sub(r' id="s(\d+)"', r' class="line s\1"', inside)
+    inside = re.sub(r' id="[\w.]+_\d+"', "", inside)
+    width, height = 72 * figure.get_size_inches()
+    return Markup(
+        '<figure class="chart"><figcaption>{}</figcaption>'
+        '<svg viewBox="0 0 {:.1f} {:.1f}" role="img" aria-label="{}">{}</figure>'
+    ).format(title, width, height, f"{title}. {words}", Markup(inside.strip()))
+
+
+def line_chart(title: str, lines: Sequence[Line], x: str, y: str, **options: Any) -> Markup:
+    """Draw a chart of lines; its words say where each begins and ends."""
+    ends = "; ".join(f"{n.name}: {n.y[0]:.4g} to {n.y[-1]:.4g}" for n in lines)
+    words = (f"{y} by {x}. " if y else f"By {x}. ") + ends
+    return chart(title, words, lambda axes: line_panel(axes, lines, x, y, **options))
+
+
+def line_key(place: int, *, paper: bool = False, dot: bool = False) -> Markup:
+    """Draw the sample of a line in a legend."""
+    colour, dash = look(place)
+    mark = Markup('<circle cx="13" cy="6" r="3" fill="{}"/>').format(colour) if dot else Markup("")
+    return Markup(
+        '<svg width="26" height="12" aria-hidden="true"><path d="M1 6H25" fill="none" stroke="{}" stroke-width="2" '
+        'stroke-dasharray="{}"/>{}</svg>'
+    ).format(colour, " ".join(map(str, PAPER_DASH if paper else dash)), mark)
+
+
+def _plain(text: str) -> str:
+    """Keep matplotlib from reading formulas into a name."""
+    return text.replace("$", r"\$")
