@@ -224,7 +224,7 @@ class Plain:
     """
 
     def __init__(self, cost: LearnedCost) -> None:
-        self.network = cost.network
+        self.network = cost.network_
         self.layers = []
         for layer in self.network.layers:
             conv = GINConv(torch.nn.Identity(), layer.eps.item())

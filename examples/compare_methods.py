@@ -51,7 +51,7 @@ def main() -> None:
                 method.fit(training, **({"epochs": 10, "progress": False} if name == "epic" else {}))
                 model = backbone_for(training, dataset.outputs, seed=seed, hidden_channels=32, num_layers=3)
                 how = Training(epochs=args.epochs, batch_size=32, lr=5e-3, seed=seed)
-                result = train(dataset, split, method, model, how, progress=False)
+                result = train(dataset, split=split, method=method, model=model, options=how, progress=False)
                 scores[name][number, seed] = result.test  # at the epoch with the best validation score
         print(f"split {number}: " + ", ".join(f"{n} {scores[n][number].mean():.1%}" for n in methods))
 

@@ -44,8 +44,8 @@ def test_every_cost_comes_back(tmp_path):
         again = Cost.load(tmp_path / "c")
         assert type(again) is type(cost)
         assert torch.equal(again.distances(graphs, progress=False), cost.distances(graphs, progress=False))
-    assert again.history == learned.history
-    assert again.learning == learned.learning
+    assert again.history_ == learned.history_
+    assert again.learning_ == learned.learning_
 
 
 def test_a_file_is_no_pickle(tmp_path):

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import torch
 from torch import Tensor
 
 Seed = int | torch.Generator | None
+"""An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed."""
 
 
 def base_seed(seed: Seed) -> int:
-    """A number to derive everything from: the one given, one drawn from a generator, or a fresh one."""
+    """Return the number to derive everything random from."""
     if seed is None:
         return secrets.randbits(63)
     if isinstance(seed, torch.Generator):
@@ -22,13 +25,21 @@ def base_seed(seed: Seed) -> int:
 
 
 def derived(*parts: object) -> torch.Generator:
-    """A generator that is a pure function of the parts."""
+    """Return a generator that is a pure function of the parts."""
     digest = hashlib.blake2b(repr(parts).encode(), digest_size=8).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest, "little") >> 1)
 
 
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Let torch draw from ``seed`` inside the block, as initial weights do; afterwards its state is as before."""
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed other devices too
+        yield
+
+
 def digest(*tensors: Tensor | None) -> str:
-    """A fingerprint of contents."""
+    """Return a fingerprint of contents."""
     state = hashlib.blake2b(digest_size=16)
     for tensor in tensors:
         if tensor is not None:
@@ -38,9 +49,9 @@ def digest(*tensors: Tensor | None) -> str:
 
 
 class GroupSampler:
-    """Items sorted by group, so that a partner is a random place inside or outside the item's own run.
+    """Draw partners of items from their own group or from another. Items of group -1 take no part.
 
-    Group -1 takes no part.
+    Items are sorted by group: a partner is then a random place inside or outside the run of the item's group.
     """
 
     def __init__(self, group: Tensor) -> None:
@@ -63,17 +74,17 @@ class GroupSampler:
         return (self._size > 0) & (self._size < self.order.numel())
 
     def same(self, item: Tensor, chance: Tensor) -> Tensor:
-        """Another item of the same group; ``chance`` is uniform in [0, 1)."""
+        """Return another item of the same group; ``chance`` is uniform in [0, 1)."""
         step = (chance * (self._size[item] - 1)).long()
         step = step + (step >= self._rank[item] - self._begin[item])  # jump over the item itself
         return self.order[self._begin[item] + step]
 
     def other(self, item: Tensor, chance: Tensor) -> Tensor:
-        """An item of another group."""
+        """Return an item of another group."""
         step = (chance * (self.order.numel() - self._size[item])).long()
         return self.order[step + torch.where(step >= self._begin[item], self._size[item], 0)]  # jump over the group
 
 
 def uniform(count: int, generator: torch.Generator) -> Tensor:
-    """Uniform numbers in [0, 1), in float64 so that no item of a large group is out of reach."""
+    """Return uniform numbers in [0, 1), in float64 so that no item of a large group is out of reach."""
     return torch.rand(count, generator=generator, dtype=torch.double)

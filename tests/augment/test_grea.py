@@ -163,7 +163,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_result(tmp_path):
 
     def run(method, **where):
         method.fit(with_features(dataset.graphs, split.train).select(split.train))
-        return train(dataset, split, method, options=options, progress=False, **where)
+        return train(dataset, split=split, method=method, options=options, progress=False, **where)
 
     class Stopped(GREA):
         def on_epoch_start(self, model, epoch):

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from epic import InputError
-from epic.augment.learn_matching import Matching, _parts, _watched, train_matching
+from epic.augment.learn_matching import Matching, _parts, train_matching
 from epic.graphs.convert import pack
+from epic.nn.matching_network import MatchingNetwork
 from tests.sample_graphs import random_graph
 
 
@@ -23,25 +24,37 @@ def sparse_and_dense(count=60, seed=0, num_classes=(0, 1)):
     )
 
 
-def test_triplets_to_choose_the_epoch_by_are_not_learned_from():
+def learn(graphs, hidden_channels=8, num_layers=1, **options):
+    return train_matching(
+        graphs, Matching(**options), hidden_channels=hidden_channels, num_layers=num_layers, progress=False
+    )
+
+
+def test_triplets_to_choose_the_epoch_by_are_not_learned_from(monkeypatch):
     graphs = sparse_and_dense(40)
     graphs = replace(graphs, node={"x": graphs.graph_of_node[:, None].float()})  # every graph has a name
-    known, watched = _watched(graphs, 0.25, seed=0)
-    names = set(known.x[known.ptr[:-1], 0].long().tolist())
-    seen = {g for part in watched for g in part.tolist()}
-    assert len(names) == 30
-    assert seen
-    assert not names & seen
-    anchor, positive, negative = (graphs.y[part] for part in watched)
-    assert torch.equal(anchor, positive)
-    assert not (anchor == negative).any()
+    seen = {True: set(), False: set()}
+    distances = MatchingNetwork.distances
+
+    def spy(self, found, one, two):
+        names = found.x[found.ptr[:-1], 0].long()
+        learning = torch.is_grad_enabled()
+        if learning or not self.training:  # not when averages of BatchNorm are taken
+            seen[learning] |= set(names[torch.cat([one, two])].tolist())
+        return distances(self, found, one, two)
+
+    monkeypatch.setattr(MatchingNetwork, "distances", spy)
+    _, history = learn(graphs, epochs=2, validation=0.25)
+    assert (len(seen[True]), len(seen[False])) == (30, 10)
+    assert not seen[True] & seen[False]
+    assert all(line.validation is not None for line in history)
 
 
 def test_it_learns_to_put_graphs_in_order():
     graphs = sparse_and_dense()
-    network, history = train_matching(graphs, 16, 2, 0, Matching(epochs=20, batch_size=8, progress=False))
-    assert history[0]["loss"] > 0.3
-    assert max(e["ordered"] for e in history) > 0.95  # by chance: 0.5
+    network, history = learn(graphs, 16, 2, epochs=20, batch_size=8)
+    assert history[0].loss > 0.3
+    assert max(e.ordered for e in history) > 0.9  # by chance: 0.5
     unseen = sparse_and_dense(40, seed=1)
     even = torch.arange(0, 40, 2)
     near = network.distances(unseen, even, even.roll(1))
@@ -52,9 +65,9 @@ def test_it_learns_to_put_graphs_in_order():
 def test_the_best_epoch_is_kept():
     """The network returned has the loss of the best line of the history on held out triplets."""
     graphs = sparse_and_dense(40)
-    best = train_matching(graphs, 8, 1, 0, Matching(epochs=6, progress=False, lr=0.03))
-    line = min(range(len(best[1])), key=lambda k: best[1][k]["judged"])
-    again = train_matching(graphs, 8, 1, 0, Matching(epochs=line + 1, progress=False, lr=0.03))
+    best = learn(graphs, epochs=6, lr=0.03)
+    line = min(range(len(best[1])), key=lambda k: best[1][k].judged)
+    again = learn(graphs, epochs=line + 1, lr=0.03)
     for a, b in zip(best[0].parameters(), again[0].parameters(), strict=True):
         assert torch.equal(a, b)
 
@@ -62,9 +75,7 @@ def test_the_best_epoch_is_kept():
 def test_it_is_a_function_of_the_seed():
     graphs = sparse_and_dense(20)
     state = torch.random.get_rng_state()
-    one, two, other = (
-        train_matching(graphs, 8, 1, seed, Matching(epochs=1, progress=False))[0].last[0].weight for seed in (0, 0, 1)
-    )
+    one, two, other = (learn(graphs, epochs=1, seed=seed)[0].last[0].weight for seed in (0, 0, 1))
     assert torch.equal(torch.random.get_rng_state(), state)
     assert torch.equal(one, two)
     assert not torch.equal(one, other)
@@ -86,11 +97,11 @@ def test_vectors_of_graphs_do_not_fall_together():
     """Labels at random cannot be learned, and all vectors at one point would be the cheapest way out."""
     graphs = sparse_and_dense(40)
     noise = torch.randint(2, (40,), generator=torch.Generator().manual_seed(0))
-    network, _ = train_matching(replace(graphs, y=noise), 16, 2, 0, Matching(epochs=8, held=0.0, progress=False))
+    network, _ = learn(replace(graphs, y=noise), 16, 2, epochs=8, validation=0.0)
     half = torch.arange(20)
     assert float(network.distances(graphs, half, half + 20).mean()) > 0.1
 
 
 def test_one_class_is_refused():
     with pytest.raises(InputError, match="class"):
-        train_matching(sparse_and_dense(num_classes=(1, 1)), 8, 1, 0, Matching(progress=False))
+        learn(sparse_and_dense(num_classes=(1, 1)))

@@ -135,7 +135,7 @@ def test_cost_is_learned_where_none_is_given_and_the_given_one_stays_as_it_is():
     assert not blank.fitted
     assert model.cost is blank
     assert model.cost_.fitted
-    assert len(model.cost_.history) <= 4
+    assert len(model.cost_.history_) <= 4
     again = EditNeighbors(cost=blank, seed=3, progress=False).fit(train, epochs=4)
     assert np.array_equal(again.predict_proba(test), model.predict_proba(test))
     plain = EditNeighbors(n_neighbors=1, progress=False).fit(train, epochs=1)
@@ -150,7 +150,7 @@ def test_learning_is_watched_by_the_validation_graphs():
         train, validation=held, epochs=2
     )
     direct = LearnedCost(hidden_channels=8, num_layers=2).fit(train, validation=held, epochs=2, seed=0, progress=False)
-    assert [e.validation for e in model.cost_.history] == [e.validation for e in direct.history]
+    assert [e.validation for e in model.cost_.history_] == [e.validation for e in direct.history_]
 
 
 @pytest.mark.parametrize("queries", ["test", "train"])

@@ -32,7 +32,7 @@ def test_fit_then_path_then_train(small, tmp_path):
     run = epic("fit", str(small), "--out", str(tmp_path / "cost.safetensors"), "--epochs", "3")
     assert run.returncode == 0, run.stderr
     assert "learning costs" in run.stderr
-    judged = [e.judged for e in LearnedCost.load(tmp_path / "cost.safetensors").history]
+    judged = [e.judged for e in LearnedCost.load(tmp_path / "cost.safetensors").history_]
     assert f"best epoch {1 + judged.index(min(judged))} of 3" in run.stdout
     assert LearnedCost.load(tmp_path / "cost.safetensors").fitted
     assert not list(tmp_path.glob("*.ckpt"))

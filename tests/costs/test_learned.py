@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from epic import InputError, LearnedCost
-from epic.data import lollipop
+from epic.costs.triplets import Triplets
+from epic.data import Dataset, lollipop
 from epic.graphs.convert import pack
 from epic.paper.experiments.lollipop import pattern
 from tests.sample_graphs import random_graph
@@ -32,7 +33,7 @@ def test_learns_on_every_kind_of_graph(backbone, x, edge_width, assignment):
     cost = LearnedCost(backbone=backbone, hidden_channels=8, num_layers=2).fit(
         graphs, epochs=12, batch_size=8, lr=1e-2, assignment=assignment, progress=False
     )
-    losses = [e.loss for e in cost.history]
+    losses = [e.loss for e in cost.history_]
     assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
     distances = cost.distances(labelled(6, seed=9, x=x, edge_width=edge_width), progress=False)
     assert torch.isfinite(distances).all()
@@ -74,7 +75,7 @@ def test_same_seed_same_costs_and_global_state_untouched():
     two = LearnedCost(hidden_channels=8).fit(graphs, epochs=2, seed=3, progress=False)
     other = LearnedCost(hidden_channels=8).fit(graphs, epochs=2, seed=4, progress=False)
     assert torch.equal(before, torch.get_rng_state())
-    assert one.history == two.history != other.history
+    assert one.history_ == two.history_ != other.history_
     assert torch.equal(one.distances(graphs, progress=False), two.distances(graphs, progress=False))
 
 
@@ -83,7 +84,7 @@ def test_best_epoch_is_kept_and_patience_ends_it():
     cost = LearnedCost(hidden_channels=8).fit(
         graphs, epochs=60, patience=3, lr=0.3, validation=labelled(20, seed=5), progress=False
     )
-    losses = [e.validation for e in cost.history]
+    losses = [e.validation for e in cost.history_]
     assert len(losses) < 60
     assert min(losses) == losses[-4]
 
@@ -93,15 +94,14 @@ import sys, time, torch
 torch.set_num_threads(1)
 from tests.costs.test_learned import labelled
 from epic import LearnedCost
-import epic.costs.learning as learning
+from epic.nn.fit_loop import FitLoop
 if sys.argv[2] == "slow":
-    old = learning._epoch
-    def slow(*a):
-        result = old(*a)
+    add = FitLoop._add
+    def slow(self, line):
+        add(self, line)
         print("epoch", flush=True)
         time.sleep(0.2)
-        return result
-    learning._epoch = slow
+    FitLoop._add = slow
 folder = sys.argv[1]
 cost = LearnedCost(hidden_channels=8).fit(labelled(), epochs=8, checkpoint=folder + "/run.ckpt", progress=False)
 cost.save(folder + "/cost.safetensors")
@@ -122,8 +122,8 @@ def test_kill_9_and_resume_gives_the_same_costs(tmp_path):
     assert not (tmp_path / "run.ckpt").exists()
     resumed = LearnedCost.load(tmp_path / "cost.safetensors")
     straight = LearnedCost(hidden_channels=8).fit(labelled(), epochs=8, progress=False)
-    assert resumed.history == straight.history
-    for a, b in zip(resumed.network.state_dict().values(), straight.network.state_dict().values(), strict=True):
+    assert resumed.history_ == straight.history_
+    for a, b in zip(resumed.network_.state_dict().values(), straight.network_.state_dict().values(), strict=True):
         assert torch.equal(a, b)
 
 
@@ -179,7 +179,7 @@ def test_other_kinds_of_labels_learn_too():
     for g in graphs:
         g.y = torch.tensor([g.edge_index.shape[1] / g.num_nodes])
     cost = LearnedCost(hidden_channels=8).fit(graphs, epochs=12, batch_size=8, lr=1e-2, progress=False)
-    assert cost.history[-1].loss < 0.95 * cost.history[0].loss
+    assert cost.history_[-1].loss < 0.95 * cost.history_[0].loss
 
 
 def test_lollipop_pattern_of_the_paper_on_unseen_graphs():
@@ -217,11 +217,11 @@ def test_seeds_may_be_generators_and_precision_survives_saving(tmp_path):
         LearnedCost(hidden_channels=8).fit(graphs, epochs=1, seed=torch.Generator().manual_seed(4), progress=False)
         for _ in "ab"
     )
-    assert one.history == two.history
-    one.network.double()
+    assert one.history_ == two.history_
+    one.network_.double()
     one.save(tmp_path / "c")
     again = LearnedCost.load(tmp_path / "c")
-    assert next(again.network.parameters()).dtype == torch.double
+    assert next(again.network_.parameters()).dtype == torch.double
 
 
 def test_a_failed_fit_leaves_the_old_costs():
@@ -237,4 +237,57 @@ def test_validation_graphs_of_one_class_are_not_used_and_that_is_said():
     graphs = labelled()
     with pytest.warns(UserWarning, match="the validation graphs are not used"):
         cost = LearnedCost(hidden_channels=8).fit(graphs, validation=graphs[::2], epochs=1, progress=False)
-    assert cost.history[0].validation is None
+    assert cost.history_[0].validation is None
+
+
+def test_it_is_a_module():
+    graphs = labelled()
+    cost = LearnedCost(hidden_channels=8)
+    assert (list(cost.parameters()), hasattr(cost, "network_"), cost.training) == ([], False, False)
+    assert repr(cost) == "LearnedCost(backbone='gin', hidden_channels=8, num_layers=3)"
+    cost.fit(graphs, epochs=2, seed=0, progress=False)
+    assert repr(cost).endswith("num_layers=3) learned in 2 epochs")
+    other = LearnedCost(hidden_channels=8).fit(graphs, epochs=1, seed=1, progress=False)
+    assert other.distance(*graphs[:2]) != cost.distance(*graphs[:2])
+    other.load_state_dict(cost.state_dict())
+    assert other.distance(*graphs[:2]) == cost.distance(*graphs[:2])
+    assert cost.double().to("cpu") is cost
+    assert {p.dtype for p in cost.parameters()} == {torch.double}
+
+
+def test_costs_are_taken_in_evaluation_mode_whatever_the_mode_of_the_model_around_them():
+    graphs = labelled()
+    cost = LearnedCost(hidden_channels=8).fit(graphs, epochs=1, progress=False)
+    before = cost.distance(*graphs[:2])
+    whole = torch.nn.ModuleDict({"cost": cost}).train()
+    assert whole["cost"].distance(*graphs[:2]) == before
+    assert not any(m.training for m in cost.modules())
+
+
+def test_fit_does_not_change_what_was_passed_to_the_constructor():
+    cost = LearnedCost(backbone="gcn", hidden_channels=4, num_layers=2)
+    cost.fit(labelled(), epochs=1, progress=False)
+    assert (cost.backbone, cost.hidden_channels, cost.num_layers) == ("gcn", 4, 2)
+    assert (cost.learning_.epochs, len(cost.history_)) == (1, 1)
+
+
+def test_the_task_may_be_told():
+    graphs = labelled()
+    for i, g in enumerate(graphs):
+        g.y = torch.tensor([[float(i % 2)]])
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        made = Triplets.__init__
+        patch.setattr(Triplets, "__init__", lambda self, y, task=None: seen.append(task) or made(self, y, task))
+        LearnedCost(hidden_channels=4).fit(Dataset("told", pack(graphs), "values"), epochs=1, progress=False)
+        LearnedCost(hidden_channels=4).fit(graphs, task="binary", epochs=1, progress=False)
+    assert seen == ["values", "values", "binary", "binary"]
+
+
+def test_a_checkpoint_knows_the_validation_graphs(tmp_path, monkeypatch):
+    path = tmp_path / "run.ckpt"
+    monkeypatch.setattr("pathlib.Path.unlink", lambda self, missing_ok=False: None)  # keep it at the end
+    how = {"epochs": 1, "checkpoint": path, "progress": False}
+    LearnedCost(hidden_channels=4).fit(labelled(), validation=labelled(seed=5), **how)
+    with pytest.raises(InputError, match="belongs to other graphs or settings"):
+        LearnedCost(hidden_channels=4).fit(labelled(), validation=labelled(seed=6), **how)

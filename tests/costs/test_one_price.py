@@ -236,7 +236,7 @@ def test_soft_distance(tripled):
 @pytest.mark.parametrize("exact", [True, False])
 def test_gradients(exact):
     cost, graphs = made("learned")
-    parameters = list(cost.network.parameters())
+    parameters = list(cost.network_.parameters())
     nodes = cost.embed(pack(graphs))
     i, j = torch.combinations(torch.arange(len(graphs))).T
     found = (exact_distances if exact else soft_distances)(cost, nodes, nodes, i, j)
@@ -260,7 +260,7 @@ def test_learning(assignment):
     cost = TripledLearned().fit(
         graphs, validation=0, assignment=assignment, epochs=1, lr=1e-30, margin=5.0, progress=False
     )
-    cost.network.train()  # as in learning: all three graphs are in the batch that is normalised
+    cost.network_.train()  # as in learning: all three graphs are in the batch that is normalised
     together = cost.embed(pack(graphs)).double()
 
     def per_node(price, p: int, q: int) -> float:
@@ -275,7 +275,7 @@ def test_learning(assignment):
         for price in (cost, Plain(cost))
     )
     assert abs(gap - without) > 0.01
-    assert cost.history[0].loss - 5.0 == pytest.approx(gap, abs=1e-5)
+    assert cost.history_[0].loss - 5.0 == pytest.approx(gap, abs=1e-5)
 
 
 def test_explanation(tripled):

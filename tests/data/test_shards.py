@@ -96,5 +96,5 @@ def test_augmented_graphs_are_a_dataset_to_train_on(tmp_path, train):
     assert (dataset.task, dataset.outputs) == ("classes", 4)
     split = split_of(dataset.y)
     assert len(split.test) > 40
-    result = run_training(dataset, split, options=Training(epochs=2, batch_size=64), progress=False)
+    result = run_training(dataset, split=split, options=Training(epochs=2, batch_size=64), progress=False)
     assert 0 <= result.test <= 1

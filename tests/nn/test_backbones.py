@@ -17,7 +17,7 @@ def some(**kind):
 @pytest.mark.parametrize("kind", [{}, {"x": "int", "edge_width": None}, {"x": "onehot", "edge_width": 1}])
 def test_forward_is_head_of_embed_and_graphs_do_not_leak(conv, kind):
     graphs = some(**kind)
-    model = backbone_for(graphs, 3, conv, hidden_channels=16).eval()
+    model = backbone_for(graphs, 3, conv=conv, hidden_channels=16).eval()
     batch = graphs.to_batch()
     out = model(batch)
     assert out.shape == (4, 3)
@@ -57,7 +57,7 @@ def test_seeds_and_bad_options():
     assert torch.equal(one.head[0].weight, two.head[0].weight)
     assert not torch.equal(one.head[0].weight, three.head[0].weight)
     with pytest.raises(InputError, match="unknown backbone 'gat'"):
-        backbone_for(graphs, 2, "gat")
+        backbone_for(graphs, 2, conv="gat")
     with pytest.raises(InputError, match="did you mean 'hidden_channels'"):
         backbone_for(graphs, 2, hidden_chanels=3)
     with pytest.raises(InputError, match="no x"):

@@ -20,7 +20,7 @@ def network(packed, layers=2, width=6, seed=0):
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         edges = None if packed.edge_attr is None else FeatureSchema.of(packed.edge_attr, "edge_attr")
-        net = MatchingNetwork(FeatureSchema.of(packed.x, "x"), edges, width, layers).eval()
+        net = MatchingNetwork(FeatureSchema.of(packed.x, "x"), edges, hidden_channels=width, num_layers=layers).eval()
         for name, value in net.named_buffers():  # as if it had been trained
             if name.endswith(("running_mean", "running_var")):
                 value.copy_(torch.rand(value.shape) + 0.5)

@@ -69,8 +69,8 @@ def test_without_runs_curves_are_learned_now(fresh):
             progress=False,
         )
         (lines,) = measured.values["lollipop"][assignment]
-        assert lines["training"] == [e.loss for e in cost.history]
-        assert lines["validation"] == [e.validation for e in cost.history]
+        assert lines["training"] == [e.loss for e in cost.history_]
+        assert lines["validation"] == [e.validation for e in cost.history_]
 
 
 def test_finished_runs_of_the_plan_go_before_others(tmp_path):

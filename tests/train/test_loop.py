@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from epic import EPIC, InputError, UnitCost
+from epic import EPIC, InputError, LearnedCost, UnitCost
 from epic.augment import DropEdge
 from epic.data import Dataset, load, stratified_split
 from epic.data.splits import Split
@@ -39,7 +39,7 @@ def test_lollipops_are_learned(backbone):
     dataset = lollipops(200)
     result = train(
         dataset,
-        stratified_split(dataset.y),
+        split=stratified_split(dataset.y),
         options=Training(epochs=25, batch_size=32),
         backbone=backbone,
         progress=False,
@@ -58,14 +58,23 @@ def test_same_seed_same_numbers_whatever_the_workers():
     split = stratified_split(dataset.y)
     before = torch.get_rng_state()
     runs = [
-        train(dataset, split, epic(dataset), options=Training(epochs=3, batch_size=16), workers=w, progress=False)
+        train(
+            dataset,
+            split=split,
+            method=epic(dataset),
+            options=Training(epochs=3, batch_size=16),
+            num_workers=w,
+            progress=False,
+        )
         for w in (0, 0, 2)
     ]
     assert torch.equal(before, torch.get_rng_state())
     assert runs[0].made == sum(line["made"] for line in runs[0].history) == 3 * len(split.train) // 2
     assert 0 < runs[0].making_seconds < runs[0].seconds
     assert plain_history(runs[0]) == plain_history(runs[1]) == plain_history(runs[2])
-    other = train(dataset, split, epic(dataset), options=Training(epochs=3, batch_size=16, seed=1), progress=False)
+    other = train(
+        dataset, split=split, method=epic(dataset), options=Training(epochs=3, batch_size=16, seed=1), progress=False
+    )
     assert plain_history(runs[0]) != plain_history(other)
 
 
@@ -73,7 +82,7 @@ def test_the_first_call_of_a_method_is_not_timed():
     dataset = lollipops(60)
     split, options = stratified_split(dataset.y), Training(epochs=1)
     methods = [m(seed=0, degree_features=True) for m in (SlowAtFirst, DropEdge)]
-    slow, fast = (train(dataset, split, m, options=options, progress=False) for m in methods)
+    slow, fast = (train(dataset, split=split, method=m, options=options, progress=False) for m in methods)
     assert slow.making_seconds < SlowAtFirst.seconds
     assert plain_history(slow) == plain_history(fast)
 
@@ -82,20 +91,15 @@ SCRIPT = """
 import sys, torch
 torch.set_num_threads(1)
 from tests.train.test_loop import *
-import epic.train.loop as loop
-if sys.argv[2] == "slow":
-    old = loop._epoch
-    def slow(*a):
-        import time
-        result = old(*a)
-        print("epoch", flush=True)
-        time.sleep(0.2)
-        return result
-    loop._epoch = slow
+import time
+def slow(line):
+    print("epoch", flush=True)
+    time.sleep(0.2)
 d = lollipops(60)
 folder = sys.argv[1]
-result = train(d, stratified_split(d.y), epic(d), options=Training(epochs=6, batch_size=16),
-               checkpoint=folder + "/c.ckpt", history=folder + "/history.jsonl", progress=False)
+result = train(d, split=stratified_split(d.y), method=epic(d), options=Training(epochs=6, batch_size=16),
+               checkpoint=folder + "/c.ckpt", history=folder + "/history.jsonl", progress=False,
+               on_epoch_end=slow if sys.argv[2] == "slow" else None)
 print(json.dumps([plain_history(result), result.test, result.best_epoch]))
 """
 
@@ -113,7 +117,11 @@ def test_kill_9_and_resume_gives_the_same_numbers(tmp_path):
     resumed = json.loads(again.stdout)
     dataset = lollipops(60)
     straight = train(
-        dataset, stratified_split(dataset.y), epic(dataset), options=Training(epochs=6, batch_size=16), progress=False
+        dataset,
+        split=stratified_split(dataset.y),
+        method=epic(dataset),
+        options=Training(epochs=6, batch_size=16),
+        progress=False,
     )
     assert resumed == [plain_history(straight), straight.test, straight.best_epoch]
     assert not (tmp_path / "c.ckpt").exists()
@@ -125,19 +133,38 @@ def test_a_checkpoint_of_another_run_or_a_damaged_one_is_refused(tmp_path, monke
     monkeypatch.setattr("pathlib.Path.unlink", lambda self, missing_ok=False: None)
     dataset, path = lollipops(60), tmp_path / "c.ckpt"
     split = stratified_split(dataset.y)
-    train(dataset, split, options=Training(epochs=1), checkpoint=path, progress=False)
+    train(dataset, split=split, options=Training(epochs=1), checkpoint=path, progress=False)
     with pytest.raises(InputError, match="belongs to other graphs or settings"):
-        train(dataset, split, options=Training(epochs=1, seed=5), checkpoint=path, progress=False)
+        train(dataset, split=split, options=Training(epochs=1, seed=5), checkpoint=path, progress=False)
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(InputError, match=r"c\.ckpt is damaged .*: delete it to start anew"):
-        train(dataset, split, options=Training(epochs=1), checkpoint=path, progress=False)
+    with pytest.raises(InputError, match=r"c\.ckpt is damaged .*: delete it to start again"):
+        train(dataset, split=split, options=Training(epochs=1), checkpoint=path, progress=False)
+
+
+def test_a_checkpoint_is_not_continued_with_another_cost(tmp_path, monkeypatch):
+    """Same settings, same graphs; but the costs were learned with other seeds, or insertion has another price."""
+    monkeypatch.setattr("pathlib.Path.unlink", lambda self, missing_ok=False: None)
+    dataset, path = lollipops(60), tmp_path / "c.ckpt"
+    split, graphs = stratified_split(dataset.y), with_features(dataset.graphs, torch.arange(50))
+    learned = [LearnedCost(hidden_channels=4).fit(graphs, epochs=1, seed=s, progress=False) for s in (0, 0, 1)]
+
+    def go(cost):
+        method = EPIC(cost, seed=1, degree_features=True).fit(graphs)
+        return train(dataset, split=split, method=method, options=Training(epochs=1), checkpoint=path, progress=False)
+
+    assert plain_history(go(learned[0])) == plain_history(go(learned[1]))  # the same contents: it goes on
+    for other in (learned[2], UnitCost()):
+        with pytest.raises(InputError, match="belongs to other graphs or settings"):
+            go(other)
 
 
 @pytest.mark.parametrize("indicator", [False, True])
 def test_indicator_reaches_model_and_test_graphs(indicator):
     dataset = lollipops(60)
     method = epic(dataset, indicator=indicator)
-    result = train(dataset, stratified_split(dataset.y), method, options=Training(epochs=2), progress=False)
+    result = train(
+        dataset, split=stratified_split(dataset.y), method=method, options=Training(epochs=2), progress=False
+    )
     assert 0 <= result.test <= 1
 
 
@@ -148,7 +175,11 @@ def test_other_labels_and_other_models():
         g.y = torch.tensor([[float(i % 2), float("nan") if i % 3 else float(i % 5 > 2)]])
     split = Split(torch.arange(24), torch.arange(24, 32), torch.arange(32, 40))
     tasks = Dataset("tasks", pack(graphs), "binary")
-    assert 0 <= train(tasks, split, EPIC(UnitCost(), seed=0), options=Training(epochs=2), progress=False).test <= 1
+    assert (
+        0
+        <= train(tasks, split=split, method=EPIC(UnitCost(), seed=0), options=Training(epochs=2), progress=False).test
+        <= 1
+    )
     for g in graphs:
         g.y = torch.tensor([float(g.num_nodes)])
     values = Dataset("values", pack(graphs), "values")
@@ -163,7 +194,7 @@ def test_other_labels_and_other_models():
         def forward(self, batch):
             return self.linear(batch.ptr.diff()[:, None].float())
 
-    result = train(values, split, model=Mine(), options=Training(epochs=60, lr=0.1, patience=0), progress=False)
+    result = train(values, split=split, model=Mine(), options=Training(epochs=60, lr=0.1), progress=False)
     assert result.test > -0.5
 
 
@@ -171,7 +202,7 @@ def test_patience_and_bad_options():
     dataset = lollipops(60)
     result = train(
         dataset,
-        stratified_split(dataset.y),
+        split=stratified_split(dataset.y),
         options=Training(epochs=50, patience=2, lr=1e-9),
         progress=False,
     )
@@ -179,7 +210,7 @@ def test_patience_and_bad_options():
     with pytest.raises(InputError, match="epochs must be positive, got 0"):
         Training(epochs=0)
     with pytest.raises(InputError, match="no test graphs"):
-        train(dataset, Split(torch.arange(9), torch.arange(9, 12), torch.arange(0)), progress=False)
+        train(dataset, split=Split(torch.arange(9), torch.arange(9, 12), torch.arange(0)), progress=False)
 
 
 def test_degrees_come_from_training_graphs_alone():

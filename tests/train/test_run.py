@@ -7,7 +7,7 @@ import torch
 
 from epic import InputError, LearnedCost
 from epic.augment import EPIC
-from epic.data import load, write_graphs
+from epic.data import catalog, load, smiles, write_graphs
 from epic.data.lollipop import lollipop
 from epic.graphs.convert import pack
 from epic.train import backbone_for
@@ -138,3 +138,28 @@ def test_a_cost_learned_otherwise_is_another_cost(small, tmp_path):
         config = run_config(dataset=small, method="epic", epochs=1, cost={"epochs": learn})
         setup(config, tmp_path, progress=False)
     assert len(list(tmp_path.glob("cost-*.safetensors"))) == 2
+
+
+def test_a_file_is_read_once_for_all_runs_on_it(tmp_path, monkeypatch):
+    """`epic compare my.csv` does a hundred runs on one file; parsing takes longer than many of them."""
+    pytest.importorskip("rdkit")
+    file = tmp_path / "m.csv"
+    lines = [f"{'C' * (1 + i % 9)}{'O' * (i % 2)},{i % 2}" for i in range(40)]
+    file.write_text("\n".join(["smiles,label", *lines]))
+    read, reader = [], smiles.read_smiles
+    monkeypatch.setattr(catalog, "read_smiles", lambda *a, **k: read.append(a) or reader(*a, **k))
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+    for seed in range(3):
+        for method in ("vanilla", "drop_edge"):
+            config = run_config(dataset=str(file), method=method, split="stratified", split_seed=seed)
+            assert len(setup(config, tmp_path, progress=False).dataset) == 40
+    assert len(read) == 1
+    dataset_of(run_config(dataset=str(file), task="values"))
+    file.write_text("\n".join(["smiles,label", *lines[1:]]))
+    assert len(dataset_of(run_config(dataset=str(file)))[0]) == 39  # other contents are read again
+    assert len(read) == 3
+
+
+def test_that_features_are_degrees_is_data_and_no_note(small):
+    dataset, _ = dataset_of(run_config(dataset=small))
+    assert (dataset.degree_features, dataset.notes) == (True, ())

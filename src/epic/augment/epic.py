@@ -104,7 +104,7 @@ class EPIC(Augmentation):
         """
         if self.cost is None or _unlearned(self.cost):
             cost = LearnedCost() if self.cost is None else copy.deepcopy(self.cost)
-            self._learned = cost.fit(graphs, **{"seed": self._seed, **options})  # type: ignore[attr-defined]
+            self._learned = cost.fit(graphs, **{"seed": self._seed, "task": self.task_, **options})  # type: ignore[attr-defined]
         elif options:
             raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
 

@@ -14,6 +14,7 @@ from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.learn_matching import Matching, train_matching
 from epic.augment.params import param
 from epic.augment.shares import another, beta
+from epic.costs.learning import Epoch
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs, matrix, ranges
 from epic.labels import mix
@@ -69,7 +70,7 @@ class SMixup(Augmentation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.history_: list[dict[str, float]] = []
+        self.history_: list[Epoch] = []
         self._network: MatchingNetwork | None = None
 
     @property
@@ -81,10 +82,15 @@ class SMixup(Augmentation):
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Train the matching network; ``history`` then tells how well it orders triplets."""
         checks.need_float(graphs, "S-Mixup", "averages features")
+        progress = options.pop("progress", True)
         for name in options:
             choose(name, Matching.__dataclass_fields__, "option of fit")
         self._network, self.history_ = train_matching(
-            graphs, self.hidden_channels, self.num_layers, self._seed, Matching(**options)
+            graphs,
+            Matching(**{"seed": self._seed, **options}),
+            hidden_channels=self.hidden_channels,
+            num_layers=self.num_layers,
+            progress=progress,
         )
 
     def fingerprint(self) -> str:

@@ -88,7 +88,7 @@ def _train(runs: int, seed: int) -> None:
         options = Training(epochs=40, batch_size=32, seed=number)
         method = EPIC(seed=number, degree_features=True).fit(graphs.select(split.train), seed=number, progress=False)
         for column, augment in zip(scores, (None, method), strict=True):
-            column.append(100 * train(data, split, augment, options=options, progress=progress()).test)
+            column.append(100 * train(data, split=split, method=augment, options=options, progress=progress()).test)
         typer.echo(f"  {number:<8}{scores[0][-1]:>8.1f}{scores[1][-1]:>8.1f}")
     typer.echo(f"  {'mean':<8}" + "".join(f"{sum(column) / runs:>8.1f}" for column in scores))
     typer.echo("A toy and few runs: `epic compare` tells on your own graphs, with an interval.")

@@ -46,7 +46,7 @@ def fit(
         progress=progress(),
         **CostConfig(**how).learning(run["seed"]),
     )
-    best = min(cost.history, key=lambda e: e.judged)
+    best = min(cost.history_, key=lambda e: e.judged)
     cost.to("cpu").save(out)
-    typer.echo(f"best epoch {best.epoch + 1} of {len(cost.history)}: {best}")
+    typer.echo(f"best epoch {best.epoch + 1} of {len(cost.history_)}: {best}")
     typer.echo(f"wrote {out}")

@@ -56,9 +56,9 @@ def train(
         data=data,
         folder=folder,
         device=device,
-        workers=workers,
+        num_workers=workers,
         progress=progress(),
-        watch=watcher(folder / "tensorboard"),
+        on_epoch_end=watcher(folder / "tensorboard"),
     )
     (folder / "result.json").write_text(json.dumps(record, indent=1) + "\n")
     metric = {"classes": "accuracy", "binary": "ROC-AUC", "values": "minus mean absolute error"}[loaded.task]

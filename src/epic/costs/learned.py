@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from typing_extensions import Self
 
 from epic.costs.base import Cost
 from epic.costs.learning import Epoch, Learning, learn
+from epic.data.dataset import Dataset
 from epic.data.splits import hold_out
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
@@ -18,95 +20,115 @@ from epic.graphs.packed import Graphs, PackedGraphs
 from epic.matching.euclidean import euclidean
 from epic.matching.types import NodeCosts
 from epic.nn.cost_network import CostNetwork
-from epic.nn.layers import BACKBONES, FeatureSchema
-from epic.random import base_seed
+from epic.nn.layers import BACKBONES, FeatureSchema, feature_schemas
+from epic.random import Seed, base_seed, seeded
 
 
-class LearnedCost(Cost):
-    """A substitution costs the distance of two node embeddings; a deletion or insertion, what one small network says of
-    the node.
+class _NotLearned(InputError, AttributeError):
+    """An attribute that is there after ``fit`` only; ``hasattr`` understands it."""
 
-    ``backbone`` is ``gin`` or ``gcn``. Node features may be floats or integer categories; where graphs have no ``x``,
-    degrees are used; edge attributes are used where present. Costs are always taken in evaluation mode, so they are a
-    property of the graph and not of its batch.
+
+class LearnedCost(Cost, nn.Module):
+    """Costs that a small graph network learns from labels.
+
+    A substitution costs the distance of two node embeddings; a deletion or insertion costs what the network says of the
+    node. Node features may be floats or integer categories; degrees are used if graphs have no ``x``, and edge
+    attributes if they are there. The network is always in evaluation mode but while it learns, also after ``train()``:
+    a cost is then a property of the graph and not of its batch.
+
+    Args:
+        backbone: ``gin`` or ``gcn``.
+        hidden_channels: Width of each layer.
+        num_layers: Number of layers.
+
+    Attributes:
+        network_: The :class:`epic.nn.cost_network.CostNetwork`, after :meth:`fit`.
+        history_: One :class:`epic.costs.Epoch` for each epoch.
+        learning_: The :class:`epic.costs.Learning` options that it was fitted with.
     """
 
     kind = "learned"
     symmetric = True
     metric = "euclidean"
+    network_: CostNetwork
 
     def __init__(self, *, backbone: str = "gin", hidden_channels: int = 32, num_layers: int = 3) -> None:
+        super().__init__()
         choose(backbone, BACKBONES, "backbone")
         for name, value in (("hidden_channels", hidden_channels), ("num_layers", num_layers)):
             if value < 1:
                 raise InputError(f"{name} must be at least 1, got {value}")
         self.backbone, self.hidden_channels, self.num_layers = backbone, hidden_channels, num_layers
-        self.history: list[Epoch] = []
-        self.learning: Learning | None = None
-        self._network: CostNetwork | None = None
+        self.training = False
+        self.history_: list[Epoch] = []
+        self.learning_: Learning | None = None
 
     @property
     def fitted(self) -> bool:
-        return self._network is not None
-
-    @property
-    def network(self) -> CostNetwork:
-        if self._network is None:
-            raise InputError("this cost has not been learned yet: call fit(graphs), or LearnedCost.load(path)")
-        return self._network
+        """Whether costs have been learned or loaded."""
+        return "network_" in self._modules
 
     def fit(
         self,
         graphs: Graphs,
         *,
         validation: Graphs | float = 0.1,
+        task: str | None = None,
         checkpoint: str | Path | None = None,
         progress: bool = True,
         device: torch.device | str | None = None,
+        seed: Seed = 0,
         **options: Any,
-    ) -> LearnedCost:
-        """Learn from labelled graphs.
+    ) -> Self:
+        """Learn costs from labelled graphs; the epoch with the lowest validation loss is kept.
 
-        ``validation`` is a share of the graphs to hold out (stratified; 0 for none) or graphs of your own; the epoch
-        with the lowest validation loss is kept. ``checkpoint`` names a file written after every epoch: a killed run
-        goes on from it, to the same result, and it is removed at the end. Further ``options`` are those of
-        :class:`epic.costs.learning.Learning`.
+        Args:
+            graphs: Graphs with labels ``y`` of any kind.
+            validation: A share of the graphs to hold out (stratified; 0 for none), or graphs.
+            task: What the labels are, one of :data:`epic.labels.TASKS`; by default the dataset's, or inferred.
+            checkpoint: File written after every epoch. A killed run goes on from it, to the same result; it is removed
+                at the end.
+            progress: Whether to show a progress bar.
+            device: Where to learn, and where the network stays.
+            seed: An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed.
+            **options: Fields of :class:`epic.costs.Learning`: ``epochs``, ``batch_size``, ``lr``, ``assignment``, ...
+
+        Raises:
+            InputError: The graphs have no labels, or labels that leave nothing to tell apart.
         """
-        settings = _learning(options)
-        packed = pack(graphs)
-        if packed.y is None:
+        for name in options:
+            choose(name, Learning.__dataclass_fields__, "option of fit")
+        settings = Learning(seed=base_seed(seed), **options)
+        task = graphs.task if task is None and isinstance(graphs, Dataset) else task
+        train, held = pack(graphs), None
+        if train.y is None:
             raise InputError("the graphs have no labels y: learning costs needs them")
-        if isinstance(validation, (int, float)):
-            stays, out = hold_out(packed.y, share=float(validation), least=2, seed=settings.seed)
-            # Two of a class at least, or there is no triplet to validate on.
-            train, held = (packed.select(stays), packed.select(out)) if out.numel() else (packed, None)
-        else:
-            train, held = packed, pack(validation)
-        path = None if checkpoint is None else Path(checkpoint)
-        nodes = (
-            FeatureSchema("degree", (int(train.degree().max()) + 1,))
-            if train.x is None
-            else FeatureSchema.of(train.x, "x")
-        )
-        edges = None if train.edge_attr is None else FeatureSchema.of(train.edge_attr, "edge_attr")
-        before = self._network
-        with torch.random.fork_rng(devices=[]):
-            # Initial weights come from the seed; torch.manual_seed would seed other devices too.
-            torch.default_generator.manual_seed(settings.seed)
-            self._network = CostNetwork(nodes, edges, self.backbone, self.hidden_channels, self.num_layers)
-        if device is not None:
-            self._network.to(device)
+        if not isinstance(validation, (int, float)):
+            held = pack(validation)
+        else:  # at least two of a class, or there is no triplet to validate on
+            stays, out = hold_out(train.y, share=float(validation), least=2, seed=settings.seed)
+            if out.numel():
+                train, held = train.select(stays), train.select(out)
+        with seeded(settings.seed):
+            network = self._network(*feature_schemas(train)).to(device or "cpu")
+        before = self._modules.get("network_")
+        self.network_ = network
         try:
-            history = learn(self, train, held, settings, path, progress)
+            history = learn(self, train, held, settings, task=task, checkpoint=checkpoint, progress=progress)
         except BaseException:
-            self._network = before  # a failed or interrupted fit leaves what was there
+            del self.network_
+            if before is not None:  # a failed or interrupted fit leaves what was there
+                self.network_ = before  # type: ignore[assignment]
             raise
-        self.history, self.learning = history, settings
-        self._network.eval()
+        self.history_, self.learning_ = history, settings
+        return self
+
+    def train(self, mode: bool = True) -> Self:
+        """Do nothing: costs are always taken in evaluation mode, and only :meth:`fit` trains the network."""
         return self
 
     def embed(self, graphs: PackedGraphs) -> NodeCosts:
-        network = self.network
+        network = self.network_
         device = network.device
         embedding, price = network(graphs if graphs.ptr.device == device else graphs.to(device))
         return NodeCosts(embedding, price, price, graphs.ptr.to(device))
@@ -114,49 +136,48 @@ class LearnedCost(Cost):
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
         return euclidean(source, target)
 
-    def to(self, device: torch.device | str) -> LearnedCost:
-        self.network.to(device)
-        return self
+    def __getattr__(self, name: str) -> Any:
+        if name == "network_" and not self.fitted:
+            raise _NotLearned("this cost has not been learned yet: call fit(graphs), or LearnedCost.load(path)")
+        return super().__getattr__(name)
+
+    def __repr__(self) -> str:
+        shape = f"backbone={self.backbone!r}, hidden_channels={self.hidden_channels}, num_layers={self.num_layers}"
+        return f"{type(self).__name__}({shape})" + (f" learned in {len(self.history_)} epochs" if self.fitted else "")
 
     def config(self) -> dict[str, Any]:
-        network = self.network
+        """Return what :meth:`from_state` makes the network from, as JSON values."""
         return {
             "backbone": self.backbone,
             "hidden_channels": self.hidden_channels,
             "num_layers": self.num_layers,
-            "nodes": asdict(network.nodes),
-            "edges": None if network.edges is None else asdict(network.edges),
+            "nodes": asdict(self.network_.nodes),
+            "edges": None if self.network_.edges is None else asdict(self.network_.edges),
         }
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        return dict(self.network.state_dict()), {
+        return dict(self.network_.state_dict()), {
             "config": self.config(),
-            "learning": None if self.learning is None else asdict(self.learning),
-            "history": [asdict(e) for e in self.history],
+            "learning": None if self.learning_ is None else asdict(self.learning_),
+            "history": [asdict(e) for e in self.history_],
         }
 
     @classmethod
     def from_state(cls, tensors: dict[str, Tensor], header: dict[str, Any]) -> LearnedCost:
-        config = header["config"]
-        cost = cls(**{n: config[n] for n in ("backbone", "hidden_channels", "num_layers")})
+        shape = dict(header["config"])
         nodes, edges = (
             None if c is None else FeatureSchema(c["kind"], tuple(c["sizes"]))
-            for c in (config["nodes"], config["edges"])
+            for c in (shape.pop("nodes"), shape.pop("edges"))
         )
         assert nodes is not None
-        precision = tensors["price.0.weight"].dtype
-        cost._network = (
-            CostNetwork(nodes, edges, cost.backbone, cost.hidden_channels, cost.num_layers).to(precision).eval()
-        )
-        cost._network.load_state_dict(tensors)
-        cost.learning = None if header["learning"] is None else Learning(**header["learning"])
-        cost.history = [Epoch(**e) for e in header["history"]]
+        cost = cls(**shape)
+        cost.network_ = cost._network(nodes, edges).to(tensors["price.0.weight"].dtype).eval()
+        cost.network_.load_state_dict(tensors)
+        cost.learning_ = None if header["learning"] is None else Learning(**header["learning"])
+        cost.history_ = [Epoch(**e) for e in header["history"]]
         return cost
 
-
-def _learning(options: dict[str, Any]) -> Learning:
-    for name in options:
-        choose(name, Learning.__dataclass_fields__, "option of fit")
-    if "seed" in options:
-        options = {**options, "seed": base_seed(options["seed"])}  # a generator will do, too
-    return Learning(**options)
+    def _network(self, nodes: FeatureSchema, edges: FeatureSchema | None) -> CostNetwork:
+        return CostNetwork(
+            nodes, edges, backbone=self.backbone, hidden_channels=self.hidden_channels, num_layers=self.num_layers
+        )

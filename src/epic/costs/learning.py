@@ -2,80 +2,70 @@
 
 from __future__ import annotations
 
-import math
-import warnings
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
-from tqdm import tqdm
 
-from epic._checkpoint import Checkpoint, identity
-from epic.costs.triplets import Triplets
+from epic._checkpoint import identity
+from epic.costs.triplets import Triplets, fixed_triplets
 from epic.distance.pairs import exact_distances, soft_distances
-from epic.errors import InputError, choose
+from epic.errors import choose
 from epic.graphs.packed import PackedGraphs
+from epic.nn.fit_loop import FitLoop, FitOptions
 from epic.random import derived, digest
 
 if TYPE_CHECKING:
     from epic.costs.learned import LearnedCost
 
 ASSIGNMENTS = ("sinkhorn", "hungarian")
-
-
 MOST = 3
 """Triplets of one graph in an epoch, at most."""
 
 
-@dataclass(frozen=True)
-class Learning:
-    """How costs are learned.
+@dataclass(frozen=True, kw_only=True)
+class Learning(FitOptions):
+    """How costs are learned; further options are those of :class:`epic.nn.fit_loop.FitOptions`.
 
-    ``assignment``: ``sinkhorn`` (k = ``iterations``, blur ``delta`` times each pair's mean substitution cost) or
-    ``hungarian`` (the exact assignment, held fixed for the gradient). ``decay_every`` multiplies the learning rate by
-    ``decay``. ``patience`` epochs without a better validation loss end learning; the best epoch's weights are kept.
-    An epoch takes one triplet for each graph; where that makes fewer than ``triplets``, two or three.
+    Args:
+        assignment: ``sinkhorn``, or ``hungarian``: the exact assignment, held fixed for the gradient.
+        margin: By how much, per node, the negative should be farther than the positive.
+        iterations: Sinkhorn iterations.
+        delta: Sinkhorn's blur, as a share of each pair's mean substitution cost.
+        triplets: An epoch takes one triplet for each graph; if that makes fewer than this, two or three.
     """
+
+    positive = (*FitOptions.positive, "decay_every", "margin", "iterations", "delta", "patience", "triplets")
 
     assignment: str = "sinkhorn"
     epochs: int = 40
     batch_size: int = 64
-    lr: float = 1e-3
     decay: float = 0.1
     decay_every: int = 25
+    patience: int = 20
     margin: float = 1.0
     iterations: int = 10
     delta: float = 0.1
-    patience: int = 20
     triplets: int = 2000
-    seed: int = 0
 
     def __post_init__(self) -> None:
         choose(self.assignment, ASSIGNMENTS, "assignment")
-        for name in (
-            "epochs",
-            "batch_size",
-            "lr",
-            "decay_every",
-            "margin",
-            "iterations",
-            "delta",
-            "patience",
-            "triplets",
-        ):
-            if getattr(self, name) <= 0:
-                raise InputError(f"{name} must be positive, got {getattr(self, name)}")
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """One line of the loss history. ``ordered`` is the share of validation triplets whose positive is nearer than the
-    negative.
+    """One epoch of learning from triplets.
 
-    The last two are None where no graphs are held out.
+    Args:
+        epoch: Its number.
+        loss: Mean training loss.
+        validation: Mean loss of validation triplets; None if no graphs are held out.
+        ordered: Share of validation triplets whose positive is nearer than the negative; None as above.
     """
 
     epoch: int
@@ -88,11 +78,6 @@ class Epoch:
         """The loss that the best epoch is chosen by."""
         return self.loss if self.validation is None else self.validation
 
-    @property
-    def perfect(self) -> bool:
-        """Every triplet, seen or not, is in order by the whole margin: there is nothing left to learn."""
-        return self.loss == self.judged == 0
-
     def __str__(self) -> str:
         text = f"loss {self.loss:.3f}"
         return text if self.ordered is None else f"{text}, validation {self.validation:.3f}, ordered {self.ordered:.0%}"
@@ -103,81 +88,70 @@ def learn(
     train: PackedGraphs,
     validation: PackedGraphs | None,
     options: Learning,
-    checkpoint: Path | None,
-    progress: bool,
+    *,
+    task: str | None = None,
+    checkpoint: str | Path | None = None,
+    progress: bool = True,
 ) -> list[Epoch]:
-    """Fit the network of ``cost`` in place; returns the history."""
-    if train.y is None:
-        raise InputError("the graphs have no labels y: learning costs needs them")
-    device = next(cost.network.parameters()).device
-    triplets = Triplets(train.y.cpu())
-    watch = None if validation is None else _watch(validation, options)
-    content = digest(train.ptr, train.edge_index, train.y, *train.node.values(), *train.edge.values())
-    train = train.to(device)
-    held = None if validation is None else validation.to(device)
-    optimizer = torch.optim.Adam(cost.network.parameters(), lr=options.lr)
-    state = Checkpoint(
-        cost.network,
-        optimizer,
-        identity([asdict(options), cost.config()], content),
-        lambda e: Epoch(**e).judged,
-        checkpoint,
+    """Fit the network of ``cost`` in place and return the history.
+
+    Args:
+        cost: The cost, with an initialised network.
+        train: Labelled graphs to learn from.
+        validation: Labelled graphs that choose the epoch; None leaves it to the training loss.
+        options: How to learn.
+        task: What the labels are; inferred from them if None.
+        checkpoint: File to go on from after a kill.
+        progress: Whether to show a progress bar.
+    """
+    assert train.y is not None
+    triplets = Triplets(train.y.cpu(), task)
+    watched = None if validation is None else fixed_triplets(validation, task, options.seed)
+    used = [train] if validation is None else [train, validation]
+    content = [digest(g.ptr, g.edge_index, g.y, *g.node.values(), *g.edge.values()) for g in used]
+    loop = FitLoop(
+        cost.network_,
+        options,
+        judge=lambda line: Epoch(**line).judged,
+        identity=identity([asdict(options), cost.config()], *content),
+        checkpoint=checkpoint,
     )
-    with tqdm(
-        total=options.epochs, initial=len(state.history), desc="learning costs", unit="epoch", disable=not progress
-    ) as bar:
-        for epoch in range(len(state.history), options.epochs):
-            if state.since_best() >= options.patience or (state.history and Epoch(**state.history[-1]).perfect):
-                break
-            optimizer.param_groups[0]["lr"] = options.lr * options.decay ** (epoch // options.decay_every)
-            loss = _epoch(cost, train, triplets, optimizer, options, epoch)
-            seen = (None, None) if held is None or watch is None else _validate(cost, held, watch, options)
-            line = Epoch(epoch, loss, *seen)
-            state.add(asdict(line))
-            bar.set_postfix_str(str(line), refresh=False)
-            bar.update()
-    state.finish()
-    return [Epoch(**e) for e in state.history]
+    train, *held = (g.to(cost.network_.device) for g in used)
 
+    def batches(epoch: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        generator = derived(options.seed, "epoch", epoch)
+        graphs = triplets.anchors.numel()
+        # Of few graphs an epoch takes several triplets each: there would be too few updates to learn much.
+        rounds = min(MOST, max(1, round(options.triplets / graphs)))
+        anchors = triplets.anchors[torch.cat([torch.randperm(graphs, generator=generator) for _ in range(rounds)])]
+        for anchor in anchors.split(options.batch_size):
+            if anchor.numel() > 1 or anchors.numel() == 1:  # BatchNorm needs more than one tiny triplet
+                yield anchor, *triplets.draw(anchor, generator)
 
-def _epoch(
-    cost: LearnedCost,
-    train: PackedGraphs,
-    triplets: Triplets,
-    optimizer: torch.optim.Optimizer,
-    options: Learning,
-    epoch: int,
-) -> float:
-    # A generator of its own for each epoch: a resumed run draws what an uninterrupted one would.
-    generator = derived(options.seed, "epoch", epoch)
-    graphs = triplets.anchors.numel()
-    # Of few graphs an epoch takes several triplets each: there would be too few steps to learn much.
-    rounds = min(MOST, max(1, round(options.triplets / graphs)))
-    anchors = triplets.anchors[torch.cat([torch.randperm(graphs, generator=generator) for _ in range(rounds)])]
-    cost.network.train()
-    total = 0.0
-    for anchor in anchors.split(options.batch_size):
-        if anchor.numel() == 1 and anchors.numel() > 1:
-            continue  # BatchNorm has nothing to normalise against in a lone tiny triplet
-        positive, negative = triplets.draw(anchor, generator)
-        near, far = _distances(cost, train, anchor, positive, negative, options)
-        loss = F.relu(near - far + options.margin).mean()
-        if not bool(torch.isfinite(loss)):
-            raise FloatingPointError(f"the loss became {float(loss)} in epoch {epoch}: try a smaller lr")
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        total += float(loss.detach()) * anchor.numel()
-    cost.network.eval()
-    return total / anchors.numel()
+    def loss(triplet: tuple[Tensor, Tensor, Tensor]) -> Tensor:
+        near, far = _distances(cost, train, *triplet, options)
+        return F.relu(near - far + options.margin).mean()
+
+    @torch.no_grad()
+    def evaluate(epoch: int) -> dict[str, Any]:
+        if watched is None:
+            return {"validation": None, "ordered": None}
+        parts = zip(*(t.split(256) for t in watched), strict=True)
+        found = [_distances(cost, held[0], a, p, n, options) for a, p, n in parts]
+        near, far = (torch.cat(side) for side in zip(*found, strict=True))
+        return {
+            "validation": float(F.relu(near - far + options.margin).mean()),
+            "ordered": float((near < far).double().mean()),
+        }
+
+    loop.run(batches=batches, loss=loss, evaluate=evaluate, progress=progress, description="learning costs")
+    return [Epoch(**line) for line in loop.history]
 
 
 def _distances(
     cost: LearnedCost, graphs: PackedGraphs, anchor: Tensor, positive: Tensor, negative: Tensor, options: Learning
 ) -> tuple[Tensor, Tensor]:
-    """Distances anchor-positive and anchor-negative, per node of the pair, so that the margin fits graphs of every
-    size.
-    """
+    """Return distances anchor-positive and anchor-negative, per node of the pair: the margin then fits every size."""
     device = graphs.ptr.device
     used, where = torch.cat([anchor, positive, negative]).unique(return_inverse=True)
     nodes = cost.embed(graphs.select(used.to(device)))
@@ -190,31 +164,3 @@ def _distances(
     size = nodes.ptr.diff()
     near, far = (distance / (size[i] + size[j]).clamp_min(1)).chunk(2)
     return near, far
-
-
-def _watch(validation: PackedGraphs, options: Learning) -> tuple[Tensor, Tensor, Tensor] | None:
-    """Fixed validation triplets: several for each graph where graphs are few, so that the loss is not mostly noise."""
-    if validation.y is None:
-        raise InputError("the validation graphs have no labels y")
-    try:
-        triplets = Triplets(validation.y.cpu())
-    except InputError as error:
-        warnings.warn(
-            f"the validation graphs are not used, and the training loss chooses the epoch: {error}", stacklevel=5
-        )
-        return None
-    generator = derived(options.seed, "validation")
-    anchor = triplets.anchors.repeat(math.ceil(512 / triplets.anchors.numel()))
-    return anchor, *triplets.draw(anchor, generator)
-
-
-@torch.no_grad()
-def _validate(
-    cost: LearnedCost, validation: PackedGraphs, watch: tuple[Tensor, Tensor, Tensor], options: Learning
-) -> tuple[float, float]:
-    loss = ordered = 0.0
-    for a, p, n in zip(*(t.split(256) for t in watch), strict=True):
-        near, far = _distances(cost, validation, a, p, n, options)
-        loss += float(F.relu(near - far + options.margin).sum())
-        ordered += float((near < far).sum())
-    return loss / watch[0].numel(), ordered / watch[0].numel()

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+
 import torch
 from torch import Tensor
 
 from epic.errors import InputError
+from epic.graphs.packed import PackedGraphs
 from epic.labels import class_columns, infer_task
-from epic.random import GroupSampler, uniform
+from epic.random import GroupSampler, derived, uniform
 
 
 class Triplets:
@@ -70,3 +74,22 @@ class Triplets:
         gap_one, gap_two = ((self.value[other] - self.value[anchor]).abs().sum(1) for other in (one, two))
         swap = gap_two < gap_one
         return torch.where(swap, two, one), torch.where(swap, one, two)
+
+
+def fixed_triplets(graphs: PackedGraphs, task: str | None, seed: int) -> tuple[Tensor, Tensor, Tensor] | None:
+    """Return validation triplets: about 512, several for each graph if there are few, so that the loss is not mostly
+    noise.
+
+    Warns and returns None if the labels leave nothing to tell apart.
+    """
+    if graphs.y is None:
+        raise InputError("the validation graphs have no labels y")
+    try:
+        triplets = Triplets(graphs.y.cpu(), task)
+    except InputError as error:
+        warnings.warn(
+            f"the validation graphs are not used, and the training loss chooses the epoch: {error}", stacklevel=5
+        )
+        return None
+    anchor = triplets.anchors.repeat(math.ceil(512 / triplets.anchors.numel()))
+    return anchor, *triplets.draw(anchor, derived(seed, "validation"))

@@ -1,11 +1,10 @@
-"""The classifiers that augmentation is judged with: GIN and GCN, in the form used for TU sets and in OGB's."""
+"""The classifiers that augmentation is judged with: GIN and GCN, with the shapes used for TU sets and for OGB."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.data import Batch
@@ -13,15 +12,27 @@ from torch_geometric.data import Batch
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs
-from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, gcn_scale
+from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, feature_schemas, gcn_scale
 from epic.nn.messages import Segments, SortedEdges, segment_sum
+from epic.random import Seed, base_seed, seeded
 
 POOLS = ("sum", "mean")
 
 
 @dataclass(frozen=True)
 class BackboneConfig:
-    """Shape of a backbone. ``dropout`` acts in the head, and after each layer too if ``between``."""
+    """Shape of a backbone.
+
+    Args:
+        conv: ``gin`` or ``gcn``.
+        hidden_channels: Width of each layer.
+        num_layers: Number of layers.
+        hidden: Width inside GIN's two-layer network (default: ``hidden_channels``).
+        pool: ``sum`` or ``mean`` of the node vectors.
+        head_layers: Layers after pooling.
+        dropout: Dropout in the head.
+        between: Whether dropout acts after each layer too.
+    """
 
     conv: str = "gin"
     hidden_channels: int = 64
@@ -47,11 +58,17 @@ OGB = BackboneConfig(hidden_channels=300, hidden=600, pool="mean", head_layers=1
 
 
 class Backbone(nn.Module):
-    """``forward`` is ``head(embed(batch))`` and ``embed`` is ``pool(nodes(batch), batch)``.
+    """A classifier of graphs that can be run in pieces.
 
-    ``encode`` gives the first node vectors, which ``nodes`` and ``embed`` also take from outside.
+    ``forward`` is ``head(embed(batch))`` and ``embed`` is ``pool(nodes(batch), batch)``. ``encode`` gives the first
+    node vectors, which ``nodes`` and ``embed`` also take from outside. Edge attributes are used if the network was made
+    with them; ``edge_weight`` of a batch multiplies messages.
 
-    Edge attributes are used if the network was made with them; ``edge_weight`` of a batch multiplies messages.
+    Args:
+        nodes: What node features are.
+        edges: What edge attributes are; None if there are none.
+        outputs: Numbers to return for each graph.
+        config: Shape of the network.
     """
 
     def __init__(
@@ -70,13 +87,13 @@ class Backbone(nn.Module):
         self.uses_edges = edges is not None
 
     def encode(self, batch: Batch) -> Tensor:
-        """Vectors of the nodes before any message."""
+        """Return node vectors before any message."""
         if batch.x is None:
             raise InputError("the batch has no x: give its graphs features, for instance one-hot degrees")
         return self.first(batch.x, "x")
 
     def nodes(self, batch: Batch, h: Tensor | None = None) -> Tensor:
-        """One vector for each node, after all rounds of messages."""
+        """Return node vectors after all layers."""
         h = self.encode(batch) if h is None else h
         weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
@@ -91,38 +108,42 @@ class Backbone(nn.Module):
         return h
 
     def pool(self, h: Tensor, batch: Batch) -> Tensor:
-        """Node vectors to one vector for each graph."""
+        """Return one vector for each graph from node vectors."""
         groups = Segments(batch.batch, batch.num_graphs)
         total = segment_sum(h, groups)
         return total if self.config.pool == "sum" else total / groups.ptr.diff().clamp_min(1)[:, None]
 
     def embed(self, batch: Batch, h: Tensor | None = None) -> Tensor:
-        """One vector for each graph."""
+        """Return one vector for each graph."""
         return self.pool(self.nodes(batch, h), batch)
 
     def forward(self, batch: Batch) -> Tensor:
         return self.head(self.embed(batch))
 
 
-def backbone_for(graphs: PackedGraphs, outputs: int, conv: str = "gin", seed: int = 0, **changes: Any) -> Backbone:
-    """A backbone that fits graphs: OGB's form for integer (molecule) features, the TU form otherwise.
+def backbone_for(graphs: PackedGraphs, outputs: int, *, conv: str = "gin", seed: Seed = 0, **changes: Any) -> Backbone:
+    """Return a backbone that fits graphs: OGB's shape for integer (molecule) features, the TU shape otherwise.
 
-    Initial weights are a function of ``seed``; the global random state stays as it was. ``changes`` are fields of
-    :class:`BackboneConfig`.
+    Args:
+        graphs: Graphs with features ``x``.
+        outputs: Numbers to return for each graph.
+        conv: ``gin`` or ``gcn``.
+        seed: Initial weights are a function of it; the global random state stays as it is.
+        **changes: Fields of :class:`BackboneConfig`.
+
+    Raises:
+        InputError: The graphs have no ``x``, or there is no such field.
     """
     if graphs.x is None:
         raise InputError("the graphs have no x: give them features, for instance one-hot degrees")
-    nodes = FeatureSchema.of(graphs.x, "x")
-    edges = None if graphs.edge_attr is None else FeatureSchema.of(graphs.edge_attr, "edge_attr")
+    nodes, edges = feature_schemas(graphs)
     molecules = nodes.kind == "int"
-    if molecules and len(nodes.sizes) in (len(ATOM_SIZES), len(ATOM_SIZES) + 1):  # EPIC's indicator may be behind them
+    if molecules and len(nodes.sizes) in (len(ATOM_SIZES), len(ATOM_SIZES) + 1):  # EPIC may append its indicator
         atoms = map(max, nodes.sizes, ATOM_SIZES)
         nodes = FeatureSchema("int", (*atoms, *nodes.sizes[len(ATOM_SIZES) :]))
     if molecules and edges is not None and edges.kind == "int" and len(edges.sizes) == len(BOND_SIZES):
         edges = FeatureSchema("int", tuple(map(max, edges.sizes, BOND_SIZES)))
     for name in changes:
         choose(name, BackboneConfig.__dataclass_fields__, "option of the backbone")
-    config = replace(OGB if molecules else TU, conv=conv, **changes)
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)
-        return Backbone(nodes, edges, outputs, config)
+    with seeded(base_seed(seed)):
+        return Backbone(nodes, edges, outputs, replace(OGB if molecules else TU, conv=conv, **changes))

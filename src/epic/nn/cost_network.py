@@ -1,4 +1,4 @@
-"""The network behind learned costs: an encoder of nodes, and a positive price for losing or gaining each."""
+"""The network of learned costs: it embeds nodes and prices losing or gaining each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,22 @@ from epic.nn.messages import SortedEdges
 
 
 class CostNetwork(nn.Module):
-    """Node embeddings (all layers side by side) and what losing or gaining each node costs, at least ``floor``."""
+    """Embed nodes (the outputs of all layers, concatenated) and price them.
+
+    Args:
+        nodes: What node features are.
+        edges: What edge attributes are; None if there are none.
+        backbone: ``gin`` or ``gcn``.
+        hidden_channels: Width of each layer.
+        num_layers: Number of layers.
+        floor: Lowest price of a deletion or insertion.
+    """
 
     def __init__(
         self,
         nodes: FeatureSchema,
         edges: FeatureSchema | None,
+        *,
         backbone: str = "gin",
         hidden_channels: int = 32,
         num_layers: int = 3,
@@ -26,9 +36,8 @@ class CostNetwork(nn.Module):
     ) -> None:
         super().__init__()
         choose(backbone, BACKBONES, "backbone")
-        self.nodes, self.backbone, self.floor = nodes, backbone, floor
+        self.nodes, self.edges, self.backbone, self.floor = nodes, edges, backbone, floor
         self.encode = Encoder(nodes, hidden_channels)
-        self.edges = edges
         self.layers = nn.ModuleList(Layer(backbone, hidden_channels, edges) for _ in range(num_layers))
         self.price = nn.Sequential(
             nn.Linear(hidden_channels * num_layers, hidden_channels), nn.ReLU(), nn.Linear(hidden_channels, 1)
@@ -36,25 +45,24 @@ class CostNetwork(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where its parameters are."""
+        """The device of its parameters."""
         return next(self.parameters()).device
 
-    def forward(self, p: PackedGraphs) -> tuple[Tensor, Tensor]:
-        """Embeddings ``[N, layers * hidden_channels]`` and prices ``[N]``."""
+    def forward(self, graphs: PackedGraphs) -> tuple[Tensor, Tensor]:
+        """Return embeddings ``[N, num_layers * hidden_channels]`` and prices ``[N]``."""
         if self.nodes.kind == "degree":
-            h = self.encode(p.degree()[:, None], "degree")
-        elif p.x is None:
+            h = self.encode(graphs.degree()[:, None], "degree")
+        elif graphs.x is None:
             raise InputError("the graphs have no x, but the cost was learned on graphs that have")
         else:
-            h = self.encode(p.x, "x")
-        edge_attr = p.edge_attr
-        if self.edges is not None and edge_attr is None:
+            h = self.encode(graphs.x, "x")
+        if self.edges is not None and graphs.edge_attr is None:
             raise InputError("the graphs have no edge_attr, but the cost was learned on graphs that have")
-        routes = SortedEdges(p.edge_index, h.shape[0])
+        routes = SortedEdges(graphs.edge_index, h.shape[0])
         scale = gcn_scale(routes, None, h) if self.backbone == "gcn" else None
         outputs = []
         for layer in self.layers:
-            h = F.relu(layer(h, routes, edge_attr, None, scale), inplace=True)
+            h = F.relu(layer(h, routes, graphs.edge_attr, None, scale), inplace=True)
             outputs.append(h)
         embedding = torch.cat(outputs, dim=1)
         return embedding, F.softplus(self.price(embedding)).squeeze(1) + self.floor

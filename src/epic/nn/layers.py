@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from epic.errors import InputError
-from epic.graphs.packed import matrix
+from epic.graphs.packed import PackedGraphs, matrix
 from epic.nn.messages import SortedEdges, neighbor_sum, segment_gather, segment_sum
 
 BACKBONES = ("gin", "gcn")
@@ -34,6 +34,15 @@ class FeatureSchema:
         if int(value.min()) < 0:
             raise InputError(f"integer {what} holds {int(value.min())}: categories must be 0 or more")
         return FeatureSchema("int", tuple((value.amax(0) + 1).tolist()))
+
+
+def feature_schemas(graphs: PackedGraphs) -> tuple[FeatureSchema, FeatureSchema | None]:
+    """Return the schemas of node features (degrees if there is no ``x``) and of edge attributes."""
+    if graphs.x is None:
+        nodes = FeatureSchema("degree", (int(graphs.degree().max()) + 1,))
+    else:
+        nodes = FeatureSchema.of(graphs.x, "x")
+    return nodes, None if graphs.edge_attr is None else FeatureSchema.of(graphs.edge_attr, "edge_attr")
 
 
 class Encoder(nn.Module):

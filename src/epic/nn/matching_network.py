@@ -1,4 +1,4 @@
-"""A graph matching network: node vectors of two graphs that have seen each other (Li et al., ICML 2019)."""
+"""A graph matching network: it embeds the nodes of two graphs that attend to each other (Li et al., ICML 2019)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ AREA = 1 << 18
 class Block:
     """Pairs of similar size, both sides padded to the same length.
 
-    ``graph`` ``[2, P]`` are numbers of graphs, ``index`` and ``real`` ``[2, P, N]`` their nodes and which of them are
-    no padding.
+    Args:
+        graph: Numbers of the graphs ``[2, P]``.
+        index: Their nodes ``[2, P, N]``.
+        real: Which of them are not padding ``[2, P, N]``.
     """
 
     graph: Tensor
@@ -71,7 +73,7 @@ class Round(nn.Module):
 
 
 def attended(h: Tensor, parts: list[Block], back: Tensor) -> Tensor:
-    """What each node sees of its graph's partner: the partner's nodes, averaged by a softmax of inner products."""
+    """Return for each node the average of its partner graph's nodes, weighted by a softmax of inner products."""
     seen = []
     for part in parts:
         one, two = h[part.index]
@@ -85,17 +87,22 @@ def attended(h: Tensor, parts: list[Block], back: Tensor) -> Tensor:
 
 
 class MatchingNetwork(nn.Module):
-    """Vectors of the nodes of two graphs, each computed with an eye on the other, and one vector for each graph.
+    """Embed the nodes of two graphs, each with attention to the other graph, and each graph as a whole.
 
     Our choices: a message is made of its sender and its edge, since the update knows the receiver; an update adds to
     the vector; inner products are scaled as in attention; a graph's vector is a gated mean of its nodes. BatchNorm
-    stands in the updates, as in GIN, and after the vectors of graphs, which otherwise shrink to one point where
-    triplets are hard, and stay there with the loss at the margin. In evaluation mode a pair does not depend on its
-    batch.
+    stands in the updates, as in GIN, and after the vectors of graphs. Without it they shrink to one point if triplets
+    are hard, and stay there with the loss at the margin. In evaluation mode a pair does not depend on its batch.
+
+    Args:
+        nodes: What node features are.
+        edges: What edge attributes are; None if there are none.
+        hidden_channels: Width of each layer.
+        num_layers: Number of rounds of messages.
     """
 
     def __init__(
-        self, nodes: FeatureSchema, edges: FeatureSchema | None, hidden_channels: int = 100, num_layers: int = 5
+        self, nodes: FeatureSchema, edges: FeatureSchema | None, *, hidden_channels: int = 100, num_layers: int = 5
     ) -> None:
         super().__init__()
         self.nodes = nodes
@@ -107,7 +114,7 @@ class MatchingNetwork(nn.Module):
         )
 
     def forward(self, graphs: PackedGraphs, parts: list[Block] | None = None) -> Tensor:
-        """Node vectors ``[N, hidden_channels]``; graph k of the first half meets graph k of the second half."""
+        """Return node vectors ``[N, hidden_channels]``; graph k of the first half meets graph k of the second half."""
         parts = blocks(graphs.ptr) if parts is None else parts
         if self.nodes.kind == "degree":
             h = self.first(graphs.degree()[:, None], "degree")
@@ -123,13 +130,13 @@ class MatchingNetwork(nn.Module):
         return h
 
     def embed(self, graphs: PackedGraphs) -> Tensor:
-        """One vector for each graph of the pairs."""
+        """Return one vector for each graph of the pairs."""
         gate, value = self.gate(self(graphs)).chunk(2, dim=1)
         total = value.new_zeros(len(graphs), value.shape[1])
         total.index_add_(0, graphs.graph_of_node, gate.sigmoid() * value)
         return self.last(total / graphs.sizes.clamp_min(1)[:, None])
 
     def distances(self, graphs: PackedGraphs, one: Tensor, two: Tensor) -> Tensor:
-        """Squared distances of pairs of graphs, on average over the entries of their vectors."""
+        """Return squared distances of pairs of graphs, averaged over the entries of their vectors."""
         a, b = self.embed(graphs.select(torch.cat([one, two]))).chunk(2)
         return (a - b).square().mean(1)

@@ -150,7 +150,7 @@ class FigureData:
                 seed=self.seed,
                 progress=self.progress,
             )
-            history = cost.history
+            history = cost.history_
             lines[assignment] = [{"training": [e.loss for e in history], "validation": [e.validation for e in history]}]
         return Numbers(self.here, {"lollipop": lines})
 

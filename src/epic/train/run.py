@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import logging
 import platform
 import time
 from collections.abc import Callable, Iterator
@@ -28,20 +29,28 @@ from epic.data.noise import corrupt
 from epic.data.splits import Split, split_of
 from epic.errors import InputError
 from epic.graphs.convert import pack
+from epic.graphs.packed import PackedGraphs
+from epic.labels import infer_task
 from epic.nn.backbones import backbone_for
+from epic.nn.fit_loop import Line
 from epic.random import digest
 from epic.train.config import RESULTS_VERSION, CostConfig, RunConfig
 from epic.train.loop import train, with_features
 
 MODEL_FORM = "epic-model/1"
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What a run works on: graphs with features and, where asked, noisy labels; their split; and the method, fitted.
+    """What a run works on.
 
-    ``prepared`` is the time that fitting took, learning of costs included even if they were learned before (None where
-    that is not known).
+    Args:
+        dataset: Graphs with features and, where asked, noisy labels.
+        split: Their split.
+        method: The method, fitted.
+        prepared: Seconds that fitting took, learning of costs included even if they were learned before (None if not
+            known).
     """
 
     dataset: Dataset
@@ -58,8 +67,14 @@ def setup(
     device: torch.device | str = "cpu",
     progress: bool = True,
 ) -> Setup:
-    """Load, split, corrupt and fit. Learned costs are kept in the folder ``costs`` and shared by all runs that need the
-    same.
+    """Load, split, corrupt and fit.
+
+    Args:
+        config: The run.
+        costs: Folder of learned costs, shared by all runs that need the same.
+        data: Folder to look for the dataset in.
+        device: Where costs are learned.
+        progress: Whether to show progress bars.
     """
     dataset, split = dataset_of(config, data)
     training = dataset.graphs.select(split.train)
@@ -70,8 +85,17 @@ def setup(
         settings.setdefault("degree_features", True)
     learned: float | None = 0.0
     if "cost" in preset.params:
-        held = dataset.graphs.select(split.validation)
-        settings["cost"], learned = cost_of(config.cost, training, held, config.seed, costs, device, progress)
+        validation_graphs = dataset.graphs.select(split.validation)
+        settings["cost"], learned = cost_of(
+            config.cost,
+            training,
+            validation_graphs,
+            config.seed,
+            costs,
+            task=dataset.task,
+            device=device,
+            progress=progress,
+        )
     start = time.perf_counter()
     method = preset.create(**settings)
     options: dict[str, Any] = {}
@@ -83,10 +107,14 @@ def setup(
 
 
 def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Dataset, Split]:
-    """Graphs with features and noisy labels, and their split."""
+    """Return graphs with features and, where asked, noisy labels, and their split.
+
+    Raises:
+        InputError: The dataset is not the one that was planned, or label noise is asked for and labels are not classes.
+    """
     dataset = load(config.dataset, data=data, target=config.target, task=config.task)
     if config.checksum is not None and config.checksum != checksum(dataset):
-        raise InputError(f"{config.dataset} is not what it was when this was planned: start anew")
+        raise InputError(f"{config.dataset} is not what it was when this was planned: start again")
     split = split_of(dataset.y, official=dataset.split if config.split == "official" else None, seed=config.split_seed)
     graphs = with_features(dataset.graphs, split.train)
     if config.noise:
@@ -102,20 +130,36 @@ def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Datas
 
 def cost_of(
     config: CostConfig,
-    training: Any,
-    held: Any,
+    training: PackedGraphs,
+    validation_graphs: PackedGraphs,
     seed: int,
     folder: Path,
+    *,
+    task: str | None = None,
     device: torch.device | str = "cpu",
     progress: bool = True,
 ) -> tuple[Cost, float | None]:
-    """A learned cost: from its file, from the folder if it was learned before, or learned now; and the seconds that
-    learning it took, whenever that was (None if it was not in one go; 0 for a file).
+    """Return a cost from its file, from the folder if it was learned before, or learned now.
+
+    Args:
+        config: How it is learned.
+        training: Graphs to learn from.
+        validation_graphs: Graphs that choose the epoch.
+        seed: Seed of learning.
+        folder: Where learned costs are kept.
+        task: What the labels are; inferred from them if None.
+        device: Where to learn.
+        progress: Whether to show a progress bar.
+
+    Returns:
+        The cost, and the seconds that learning it took, whenever that was (None if it was not in one go; 0 for a file).
     """
     if config.file is not None:
         return Cost.load(config.file), 0.0
-    content = [digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y) for g in (training, held)]
-    how = [RESULTS_VERSION, config.backbone, asdict(Learning(**config.learning(seed)))]
+    if task is None and training.y is not None:
+        task = infer_task(training.y)
+    content = [digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y) for g in (training, validation_graphs)]
+    how = [RESULTS_VERSION, config.backbone, task, asdict(Learning(**config.learning(seed)))]
     path = folder / f"cost-{identity(how, *content)[:16]}.safetensors"
     with _locked(path.with_suffix(".lock")):  # several processes may want it at once
         took = path.with_suffix(".seconds")
@@ -123,10 +167,10 @@ def cost_of(
             return LearnedCost.load(path), float(took.read_text()) if took.exists() else None
         whole = not path.with_suffix(".ckpt").exists()
         start = time.perf_counter()
-        cost = LearnedCost(backbone=config.backbone)
-        cost.fit(
+        cost = LearnedCost(backbone=config.backbone).fit(
             training,
-            validation=held,
+            validation=validation_graphs,
+            task=task,
             checkpoint=path.with_suffix(".ckpt"),
             device=device,
             progress=progress,
@@ -134,6 +178,7 @@ def cost_of(
         )
         cost.to("cpu")  # augmentation runs there, in loader workers too
         seconds = time.perf_counter() - start
+        logger.info("learned a cost in %.1f s: %s", seconds, path)
         if whole:
             took.write_text(f"{seconds:.3f}")
         cost.save(path)
@@ -147,11 +192,22 @@ def run(
     data: str | Path | None = None,
     folder: Path | None = None,
     device: torch.device | str = "cpu",
-    workers: int = 0,
+    num_workers: int = 0,
     progress: bool = True,
-    watch: Callable[[dict[str, Any]], None] | None = None,
+    on_epoch_end: Callable[[Line], None] | None = None,
 ) -> dict[str, Any]:
-    """Do a run and give its record, which JSON can hold. ``folder`` gets checkpoint and history."""
+    """Do a run and return its record, which JSON can hold.
+
+    Args:
+        config: The run.
+        costs: Folder of learned costs.
+        data: Folder to look for the dataset in.
+        folder: Where checkpoint, history and trained model go; None keeps none of them.
+        device: Where to train.
+        num_workers: Processes that make batches.
+        progress: Whether to show progress bars.
+        on_epoch_end: Called with the line of each epoch.
+    """
     ready = setup(config, costs, data=data, device=device, progress=progress)
     dataset, split, method = ready.dataset, ready.split, ready.method
     graphs = dataset.graphs
@@ -159,22 +215,23 @@ def run(
     options = config.training(128 if graphs.x.is_floating_point() else 32)
     training = graphs.select(split.train)
     sample = pack(method.eval_batch(training), check=False)
-    model = backbone_for(sample, dataset.outputs, config.backbone, config.seed, **config.model)
+    shape = {"conv": config.backbone, "seed": config.seed, **config.model}
+    model = backbone_for(sample, dataset.outputs, **shape)
     if sample.x is not None and sample.x.shape[1:] != graphs.x.shape[1:]:
         # One more input column (EPIC's indicator) would shift all that is drawn after it: begin as all methods begin.
-        begin_alike(model, backbone_for(training, dataset.outputs, config.backbone, config.seed, **config.model))
+        begin_alike(model, backbone_for(training, dataset.outputs, **shape))
     result = train(
         dataset,
-        split,
-        method,
-        model,
-        options,
-        workers=workers,
+        split=split,
+        method=method,
+        model=model,
+        options=options,
+        num_workers=num_workers,
         device=device,
         checkpoint=None if folder is None else folder / "checkpoint.ckpt",
         history=None if folder is None else folder / "history.jsonl",
         progress=progress,
-        watch=watch,
+        on_epoch_end=on_epoch_end,
     )
     if folder is not None:
         write_tensors(
@@ -204,13 +261,13 @@ def begin_alike(model: torch.nn.Module, plain: torch.nn.Module) -> None:
 
 
 def checksum(dataset: Dataset) -> str:
-    """A fingerprint of the graphs and labels."""
+    """Return a fingerprint of the graphs and labels."""
     g = dataset.graphs
     return digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y)
 
 
 def file_digest(path: str | Path) -> str:
-    """A fingerprint of a file's bytes."""
+    """Return a fingerprint of a file's bytes."""
     try:
         return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
     except OSError as error:
@@ -218,7 +275,7 @@ def file_digest(path: str | Path) -> str:
 
 
 def versions() -> dict[str, str]:
-    """What a result may depend on besides its config."""
+    """Return what a result may depend on besides its config."""
     import torch_geometric
 
     return {
@@ -231,7 +288,7 @@ def versions() -> dict[str, str]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a file's lock; it goes with the process, however that ends."""
+    """Hold the lock of a file; it is released when the process ends, however it ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

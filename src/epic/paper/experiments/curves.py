@@ -28,9 +28,9 @@ def curves_run(
         progress=False,
     )
     return {
-        "train_loss": [e.loss for e in cost.history],
-        "validation_loss": [e.validation for e in cost.history],
-        "ordered": [e.ordered for e in cost.history],
+        "train_loss": [e.loss for e in cost.history_],
+        "validation_loss": [e.validation for e in cost.history_],
+        "ordered": [e.ordered for e in cost.history_],
         "seconds": round(time.perf_counter() - start, 1),
         "data": checksum(loaded),
     }

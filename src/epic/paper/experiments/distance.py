@@ -133,11 +133,11 @@ def _cost(
 
 def _learned(cost: Cost) -> dict[str, Any]:
     """How learning went."""
-    if not isinstance(cost, LearnedCost) or not cost.history:
+    if not isinstance(cost, LearnedCost) or not cost.history_:
         return {}
-    best = min(cost.history, key=lambda e: e.judged)
+    best = min(cost.history_, key=lambda e: e.judged)
     ordered = None if best.ordered is None else round(best.ordered, 4)
-    return {"epochs": len(cost.history), "best_epoch": best.epoch, "validation_ordered": ordered}
+    return {"epochs": len(cost.history_), "best_epoch": best.epoch, "validation_ordered": ordered}
 
 
 def _twins(found: Neighbors, label: np.ndarray, right: np.ndarray) -> dict[str, int]:

@@ -1,0 +1,188 @@
+"""The one training loop: it learns edit costs, trains the matching network of S-Mixup, and trains classifiers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from epic._checkpoint import load_checkpoint, save_checkpoint
+from epic.errors import InputError
+from epic.random import derived
+
+Line = dict[str, Any]
+"""One epoch of a history: ``epoch``, ``loss`` (mean over its updates), and what ``evaluate`` gave."""
+
+Batch = TypeVar("Batch")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions:
+    """What every training has to be told.
+
+    Args:
+        epochs: Passes over the data, at most.
+        batch_size: Items in a batch.
+        lr: Adam's learning rate.
+        weight_decay: Adam's weight decay.
+        decay: Factor of the learning rate every ``decay_every`` epochs.
+        decay_every: See ``decay``; 0 leaves the learning rate as it is.
+        patience: Epochs without a better one that end training; 0 never ends it early.
+        seed: What is random is a function of it.
+    """
+
+    positive: ClassVar[tuple[str, ...]] = ("epochs", "batch_size", "lr", "decay")
+
+    epochs: int = 100
+    batch_size: int = 128
+    lr: float = 1e-3
+    weight_decay: float = 0.0
+    decay: float = 0.5
+    decay_every: int = 0
+    patience: int = 0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in self.positive:
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} must be positive, got {getattr(self, name)}")
+        for name in ("weight_decay", "decay_every", "patience"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} must not be negative, got {getattr(self, name)}")
+
+    def lr_at(self, epoch: int) -> float:
+        """Return the learning rate of an epoch."""
+        return self.lr * self.decay ** (epoch // self.decay_every) if self.decay_every else self.lr
+
+
+class FitLoop:
+    """Train a model epoch by epoch, keep the best epoch, and survive a kill.
+
+    A run that is resumed from its checkpoint ends exactly as an uninterrupted one, if what its callbacks draw is a
+    function of the seed and the epoch. Dropout is: the loop seeds torch at every epoch, and restores the global random
+    state at the end.
+
+    Args:
+        model: The module to train, in place.
+        options: How to train it.
+        judge: Returns how good an epoch is, given its line; lower is better, and the first of equals is the best.
+        identity: Name of the run (see :func:`epic._checkpoint.identity`).
+        checkpoint: File to write after every epoch and to go on from; removed at the end.
+
+    Attributes:
+        history: One line for each epoch, those before a kill included.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        options: FitOptions,
+        *,
+        judge: Callable[[Line], float],
+        identity: str = "",
+        checkpoint: str | Path | None = None,
+    ) -> None:
+        self.model, self.options, self.judge, self.identity = model, options, judge, identity
+        self.path = None if checkpoint is None else Path(checkpoint)
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=options.lr, weight_decay=options.weight_decay)
+        self.history: list[Line] = []
+        self._best: dict[str, Tensor] = {}
+        if self.path is not None and self.path.exists():
+            self._best, self.history = load_checkpoint(self.path, identity, model, self.optimizer)
+
+    @property
+    def best_epoch(self) -> int:
+        """Index of the best line of the history."""
+        judged = [self.judge(line) for line in self.history]
+        return judged.index(min(judged))
+
+    def run(
+        self,
+        *,
+        batches: Callable[[int], Iterable[Batch]],
+        loss: Callable[[Batch], Tensor],
+        evaluate: Callable[[int], Line],
+        on_epoch_end: Callable[[Line], None] | None = None,
+        progress: bool = True,
+        description: str = "training",
+    ) -> None:
+        """Train to the end and leave the model with the weights of the best epoch, in evaluation mode.
+
+        Args:
+            batches: Returns the batches of an epoch; called in training mode.
+            loss: Returns the loss of a batch. Gradients are zero when it is called, and it may call ``backward`` on
+                parts of the loss that it then leaves out of the graph.
+            evaluate: Returns what to note of an epoch; called in evaluation mode.
+            on_epoch_end: Called with the line of each epoch.
+            progress: Whether to show a progress bar.
+            description: What the progress bar says.
+
+        Raises:
+            InputError: The loss is not finite.
+        """
+        model, options = self.model, self.options
+        devices = sorted({p.device.index or 0 for p in model.parameters() if p.device.type == "cuda"})
+        with (
+            torch.random.fork_rng(devices=devices),
+            tqdm(
+                total=options.epochs, initial=len(self.history), desc=description, unit="epoch", disable=not progress
+            ) as bar,
+        ):
+            while not self._finished():
+                epoch = len(self.history)
+                torch.manual_seed(derived(options.seed, "dropout", epoch).initial_seed())
+                self.optimizer.param_groups[0]["lr"] = options.lr_at(epoch)
+                model.train()
+                mean = self._updates(batches(epoch), loss)
+                if not math.isfinite(mean):
+                    raise InputError(f"the loss became {mean} in epoch {epoch}: try a smaller lr than {options.lr}")
+                model.eval()
+                line = {"epoch": epoch, "loss": mean, **evaluate(epoch)}
+                self._add(line)
+                if on_epoch_end is not None:
+                    on_epoch_end(line)
+                shown = {k: v for k, v in line.items() if k in ("loss", "validation", "ordered") and v is not None}
+                bar.set_postfix({k: f"{v:.3f}" for k, v in shown.items()}, refresh=False)
+                bar.update()
+        model.load_state_dict(self._best)
+        model.eval()
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+    def _updates(self, batches: Iterable[Batch], loss: Callable[[Batch], Tensor]) -> float:
+        """Make one gradient update for each batch and return the mean loss."""
+        total: Tensor | float = 0.0
+        count = 0
+        for batch in batches:
+            self.optimizer.zero_grad()
+            value = loss(batch)
+            value.backward()
+            self.optimizer.step()
+            total, count = total + value.detach(), count + 1
+        return float(total) / count
+
+    def _finished(self) -> bool:
+        """Whether all epochs are done, patience has run out, or there is nothing left to learn."""
+        if not self.history:
+            return False
+        last, options = self.history[-1], self.options
+        waited = len(self.history) - 1 - self.best_epoch
+        return (
+            len(self.history) >= options.epochs
+            or bool(options.patience and waited >= options.patience)
+            or last["loss"] == self.judge(last) == 0
+        )
+
+    def _add(self, line: Line) -> None:
+        """Append an epoch, keep its weights if it is the best so far, and write the checkpoint."""
+        self.history.append(line)
+        if self.best_epoch == len(self.history) - 1:
+            self._best = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
+        if self.path is not None:
+            save_checkpoint(self.path, self.identity, self.model, self.optimizer, self._best, self.history)
