@@ -32,9 +32,9 @@ def test_how_a_csv_is_read_decides_the_run():
         ({"cost": {"assignment": "greedy"}}, "unknown assignment 'greedy'"),
         ({"model": {"pols": "sum"}}, "unknown option of the backbone 'pols'; did you mean 'pool'"),
         ({"method": "epic", "settings": {"cost": "unit"}}, "unknown setting of epic 'cost'"),
-        ({"method": "drop_edge", "settings": {"p": "abc"}}, "^p of drop_edge must be a number, got 'abc'$"),
-        ({"method": "node_sam", "settings": {"rounds": [2]}}, r"^rounds of node_sam must be a number, got \[2\]$"),
-        ({"method": "submix", "settings": {"ratio": True}}, "^ratio of submix must be a number, got True$"),
+        ({"method": "drop_edge", "settings": {"p": "abc"}}, "^p must be a number, got 'abc'$"),
+        ({"method": "node_sam", "settings": {"rounds": [2]}}, r"^rounds must be a number, got \[2\]$"),
+        ({"method": "submix", "settings": {"ratio": True}}, "^ratio must be a number, got True$"),
         ({"model": {"dropout": "much"}}, "^dropout of the backbone must be a number, got 'much'$"),
     ],
 )

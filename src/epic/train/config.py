@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -112,16 +111,8 @@ class RunConfig(BaseModel):
 
     @model_validator(mode="after")
     def _known_settings(self) -> Self:
-        from epic.nn.backbones import BackboneConfig
-
-        defaults = {name: field.default for name, field in BackboneConfig.__dataclass_fields__.items()}
-        check_names(self.settings, default_settings(self.method), f"setting of {self.method}", self.method)
-        check_names(self.model, defaults, "option of the backbone", "the backbone")
-        try:
-            make_method(self.method, **self.settings)  # it refuses values that it cannot use
-            BackboneConfig(**self.model)
-        except TypeError as error:
-            raise InputError(f"a value of {self.settings or self.model} has the wrong type ({error})") from error
+        check_method(self.method, self.settings)
+        check_model(self.model)
         self.cost.learning(self.seed)
         return self
 
@@ -143,15 +134,16 @@ class RunConfig(BaseModel):
         path.write_text(yaml.safe_dump(self.model_dump(), sort_keys=False))
 
 
-def check_names(values: Mapping[str, Any], defaults: Mapping[str, Any], what: str, whose: str) -> None:
-    """Refuse unknown names, and anything but a number where the default is a number."""
-    for name, value in values.items():
-        if _is_number(defaults[choose(name, defaults, what)]) and not _is_number(value):
-            raise InputError(f"{name} of {whose} must be a number, got {value!r}")
+def check_model(changes: dict[str, Any]) -> None:
+    """Refuse changes of the backbone that it does not know or cannot use."""
+    from epic.nn.backbones import BackboneConfig
 
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    defaults = {name: field.default for name, field in BackboneConfig.__dataclass_fields__.items()}
+    for name, value in changes.items():
+        number = type(defaults[choose(name, defaults, "option of the backbone")]) in (int, float)
+        if number and type(value) not in (int, float):
+            raise InputError(f"{name} of the backbone must be a number, got {value!r}")
+    BackboneConfig(**changes)
 
 
 def default_settings(method: str) -> dict[str, Any]:
@@ -162,11 +154,13 @@ def default_settings(method: str) -> dict[str, Any]:
     return {name: p.default for name, p in find_method(method).params.items() if name not in given_by_the_run}
 
 
-def make_method(method: str, **settings: Any) -> Any:
-    """Make a method from its settings."""
+def check_method(method: str, settings: dict[str, Any]) -> None:
+    """Refuse settings that a method does not declare or cannot use."""
     from epic.augment import find_method
 
-    return find_method(method).create(**settings)
+    for name in settings:
+        choose(name, default_settings(method), f"setting of {method}")
+    find_method(method).create(**settings)
 
 
 def run_config(**values: Any) -> RunConfig:
