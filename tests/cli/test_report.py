@@ -79,7 +79,7 @@ def test_runs_on_a_file_are_shown_whatever_became_of_it(tmp_path):
         (("ordr", "--results", "a.jsonl"), "unknown plan 'ordr'; did you mean 'order'?"),
         (("noise", "--results", "a.jsonl"), "results is a reported run of noise: run `epic reproduce noise`"),
         (("--results", "empty.jsonl"), "empty.jsonl: no results there yet"),
-        (("--results", "a.jsonl", "--methods", "bsf"), "unknown method 'bsf'; did you mean 'bfs'?"),
+        (("--results", "a.jsonl", "--methods", "bsf"), "unknown method in these results 'bsf'; did you mean 'bfs'?"),
         (("--results", "a.jsonl", "--datasets", "BRZ"), "unknown dataset in these results 'BRZ'; did you mean 'BZR'?"),
         (("--results", "a.jsonl", "--results", "."), ". is a folder: name a .jsonl file for results"),
         (("--results", "a.jsonl", "--format", "xls"), "unknown format 'xls'"),

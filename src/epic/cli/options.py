@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import BaseModel, Field
 
-from epic.cli.fields import NOT_OPTIONS, listed
+from epic.cli.fields import NOT_OPTIONS
 from epic.cli.messages import log, progress
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, need_some
 
 if TYPE_CHECKING:
     from epic.costs import Cost
@@ -30,14 +31,6 @@ CostFile = Annotated[
     Path | None, typer.Option("--cost", help="A cost from `epic fit`; without it, operations are counted.")
 ]
 Order = Annotated[str, typer.Option(help="Order of edits: random, bfs (along the target) or connected.")]
-OnlyDatasets = Annotated[str | None, typer.Option("--datasets", help="Only these datasets, separated by commas.")]
-OnlyMethods = Annotated[str | None, typer.Option("--methods", help="Only these rows of the table.")]
-OnlyBackbones = Annotated[str | None, typer.Option("--backbones", help="Only these: gin, gcn.")]
-Seeds = Annotated[int | None, typer.Option("--seeds", help="Training seeds (the paper: 5).", min=1)]
-Epochs = Annotated[int | None, typer.Option("--epochs", help="Epochs of a run.", min=1)]
-Tune = Annotated[
-    int | None, typer.Option("--tune", help="Settings that every method may try on validation; 0: defaults.", min=0)
-]
 Workers = Annotated[int, typer.Option(help="Processes, one thread each.", min=1)]
 Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...")]
@@ -115,26 +108,33 @@ def cost_from(file: Path | None) -> Cost:
     return UnitCost() if file is None else Cost.load(file)
 
 
-def narrowing(datasets: str | None, methods: str | None, backbones: str | None) -> dict[str, Any]:
-    """Read options as ``epic.paper.plans.Call`` takes them, with checksums of datasets that are files."""
-    names = None if datasets is None else tuple(map(whole_path, listed(datasets)))
-    return {
-        "datasets": names,
-        "methods": None if methods is None else tuple(listed(methods)),
-        "backbones": None if backbones is None else tuple(listed(backbones)),
-        "checksums": _checksums(names or ()),
-    }
+class Only(BaseModel):
+    """Which runs of the paper's plans to do or to show; None for all."""
+
+    datasets: list[str] | None = Field(None, description="Only these datasets, separated by commas.")
+    methods: list[str] | None = Field(None, description="Only these rows of the table.")
+    backbones: list[str] | None = Field(None, description="Only these: gin, gcn.")
+    seeds: int | None = Field(None, ge=1, description="Training seeds (the paper: 5).")
+    epochs: int | None = Field(None, ge=1, description="Epochs of a run.")
+    tune: int | None = Field(
+        None, ge=0, description="Settings that every method may try on validation; 0: its defaults."
+    )
 
 
-def _checksums(datasets: Iterable[str]) -> dict[str, str]:
-    """Of those that are files or folders."""
-    files = [name for name in datasets if Path(name).exists()]
-    if not files:
-        return {}
+def narrowing(only: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn the values of :class:`Only` into arguments of ``epic.paper.plans.Call``."""
+    found = {k: tuple(need_some(v, k)) if isinstance(v, list) else v for k, v in only.items()}
+    if found["datasets"] is not None:
+        found["datasets"] = tuple(map(whole_path, found["datasets"]))
+    return found
+
+
+def checksums(datasets: Iterable[str]) -> dict[str, str]:
+    """Return the checksums of datasets that are files or folders: what is in them may change."""
     from epic.data import load
     from epic.train.run import checksum
 
-    return {name: checksum(load(name)) for name in files}
+    return {name: checksum(load(name)) for name in datasets if Path(name).exists()}
 
 
 def seconds_of(text: str) -> float:

@@ -7,26 +7,25 @@ from typing import Annotated, Any
 
 import typer
 
+from epic.cli.fields import options_from
 from epic.cli.messages import log, progress
 from epic.cli.options import (
     ConfigFile,
     DataFolder,
-    Epochs,
-    OnlyBackbones,
-    OnlyDatasets,
-    OnlyMethods,
+    Only,
     Ray,
     Retry,
-    Seeds,
-    Tune,
     Workers,
+    checksums,
     narrowing,
     need_writable,
     tell_notes,
 )
 
 
+@options_from(Only, into="only", panel="Only a part")
 def reproduce(
+    only: dict[str, Any],
     plan: Annotated[
         str,
         typer.Argument(
@@ -34,12 +33,6 @@ def reproduce(
             show_default=False,
         ),
     ],
-    datasets: OnlyDatasets = None,
-    methods: OnlyMethods = None,
-    backbones: OnlyBackbones = None,
-    seeds: Seeds = None,
-    epochs: Epochs = None,
-    tune: Tune = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A few minutes: two small datasets, two seeds, few epochs, no tuning.")
     ] = False,
@@ -52,7 +45,7 @@ def reproduce(
     config: ConfigFile = None,
     data: DataFolder = None,
 ) -> None:
-    """Run an experiment of the paper and show it beside the printed numbers.
+    """Run an experiment of the paper and show it next to the printed numbers.
 
     Finished runs are kept, one JSON line each: killed and started again, it does only what is missing, and files of two
     machines merge with `cat`. First it says how many runs there are and about how long the rest takes.
@@ -68,7 +61,8 @@ def reproduce(
     from epic.paper.report import report
     from epic.paper.task_runners import TASK_RUNNERS
 
-    call = Call(plan, quick=quick, seeds=seeds, epochs=epochs, tune=tune, **narrowing(datasets, methods, backbones))
+    asked = narrowing(only)
+    call = Call(plan, quick=quick, checksums=checksums(asked["datasets"] or ()), **asked)
     plans = call.plans()
     store = Store(results)
     page = need_writable(out or Path(f"{plan}.html"))
