@@ -67,7 +67,7 @@ def main() -> None:
         making, training, prepared = {}, {}, {}
         for method_name in dict.fromkeys(["vanilla", *options.methods.split(",")]):
             method, prepared[method_name] = fitted(method_name, graphs, dataset.graphs.x is None)
-            model = training_steps(method).wrap_model(backbone_for(graphs, dataset.outputs))
+            model = training_steps(method).wrap_model(backbone_for(graphs, outputs=dataset.outputs))
             optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
             in_loss = isinstance(method, TrainingMethod)
             if not in_loss:

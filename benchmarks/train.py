@@ -64,7 +64,7 @@ def main() -> None:
     recipe = Training(batch_size=128, epochs=10_000)
 
     def ours(method, workers: int = 0):
-        model = backbone_for(graphs, 2)
+        model = backbone_for(graphs, outputs=2)
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
         method.set_label_type("classes", 2)
         steps = Steps(graphs, method, recipe)

@@ -49,7 +49,7 @@ def main() -> None:
                 settings = {} if name == "vanilla" else {"degree_features": True}
                 method = find_method(name).create(seed=seed, **settings)
                 method.fit(training, **({"epochs": 10, "progress": False} if name == "epic" else {}))
-                model = backbone_for(training, dataset.outputs, seed=seed, hidden_channels=32, num_layers=3)
+                model = backbone_for(training, outputs=dataset.outputs, seed=seed, hidden_channels=32, num_layers=3)
                 how = Training(epochs=args.epochs, batch_size=32, lr=5e-3, seed=seed)
                 result = train(dataset, split=split, method=method, model=model, options=how, progress=False)
                 scores[name][number, seed] = result.test  # at the epoch with the best validation score

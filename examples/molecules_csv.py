@@ -58,7 +58,7 @@ def main() -> None:
     results = {}
     how = Training(epochs=args.epochs, batch_size=16, lr=3e-3, seed=0)
     for name, method in (("vanilla", None), ("epic", augment)):
-        model = backbone_for(training, dataset.outputs, seed=0, hidden_channels=32, num_layers=3, hidden=64)
+        model = backbone_for(training, outputs=dataset.outputs, seed=0, hidden_channels=32, num_layers=3, hidden=64)
         result = train(dataset, split=split, method=method, model=model, options=how, progress=False)
         results[name] = {"validation": result.validation, "test": result.test, "best_epoch": result.best_epoch}
         print(f"{name:<8} test ROC-AUC {result.test:.3f} (epoch {result.best_epoch}, best on validation)")

@@ -82,7 +82,7 @@ def main() -> None:
     ahead = list(method.generate(training, count=100, seed=0))
     hidden = sum(int((g.x.sum(1) == 0).sum()) for g in ahead) / sum(g.num_nodes for g in ahead)
     print(f"{len(ahead)} graphs made ahead, {hidden:.0%} of their nodes hidden")
-    model = backbone_for(training, dataset.outputs, seed=0, hidden_channels=32, num_layers=3)
+    model = backbone_for(training, outputs=dataset.outputs, seed=0, hidden_channels=32, num_layers=3)
     how = Training(epochs=args.epochs, batch_size=32, lr=5e-3)
     result = train(dataset, split=split, method=method, model=model, options=how, progress=False)
     print(f"trained for {result.epochs} epochs: test accuracy {result.test:.1%} on {len(split.test)} graphs")

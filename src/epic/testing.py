@@ -145,7 +145,7 @@ class AugmentationTester:
             method = self.fitted(originals)
             steps = training_steps(method)
             sample = pack(method.eval_batch(Batch.from_data_list(originals)))
-            model = steps.wrap_model(backbone_for(sample, 3, hidden_channels=8, num_layers=2))
+            model = steps.wrap_model(backbone_for(sample, outputs=3, hidden_channels=8, num_layers=2))
             loss, reason = steps.loss(model, Batch.from_data_list(originals)), ""
         except InputError as error:
             loss, reason = torch.zeros(()), str(error)
@@ -297,7 +297,7 @@ class AugmentationTester:
         method = self.fitted(originals)
         steps = training_steps(method)
         sample = pack(method.eval_batch(Batch.from_data_list(originals)))
-        model = steps.wrap_model(backbone_for(sample, 3, hidden_channels=8, num_layers=2))
+        model = steps.wrap_model(backbone_for(sample, outputs=3, hidden_channels=8, num_layers=2))
         optimizer = torch.optim.Adam(model.parameters())
         for epoch in range(2):
             steps.on_epoch_start(model, epoch)

@@ -53,7 +53,7 @@ def test_mixed_labels_from_a_worker_are_still_known_for_what_they_are():
     found = graphs(24, num_classes=2)
     for g in found:
         g.y = g.y.float()[None]
-    model = backbone_for(pack(found), 1, hidden_channels=8, num_layers=2, dropout=0.0).eval()
+    model = backbone_for(pack(found), outputs=1, hidden_channels=8, num_layers=2, dropout=0.0).eval()
     values = []
     for workers in (0, 1):
         method = SubMix(seed=0)
@@ -107,7 +107,7 @@ def test_graphs_without_labels_are_no_class_of_g_mixup():
 def test_grea_leaves_nothing_frozen():
     found = graphs(x="onehot")
     method = GREA(seed=0).fit(found)
-    backbone = backbone_for(pack(found), 3, hidden_channels=8, num_layers=2)
+    backbone = backbone_for(pack(found), outputs=3, hidden_channels=8, num_layers=2)
     model = method.wrap_model(backbone)
     method.on_epoch_start(model, 0)
     assert not any(p.requires_grad for p in backbone.parameters())

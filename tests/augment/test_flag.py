@@ -68,7 +68,7 @@ def test_integer_features_are_perturbed_after_the_encoder():
     found = graphs(x="int", edge_width=None)
     method = FLAG(0.1, passes=2, num_classes=3)
     batch = augment_with_seed(method, found)
-    model = backbone_for(pack(found), 3, hidden_channels=8, num_layers=2).eval()  # no dropout, no batch statistics
+    model = backbone_for(pack(found), outputs=3, hidden_channels=8, num_layers=2).eval()  # no dropout
     value = method.loss(model, batch)
     value.backward()
     got = {n: p.grad.clone() for n, p in model.named_parameters()}
@@ -90,7 +90,7 @@ def test_without_a_perturbation_it_is_plain_training():
     found = graphs(x="onehot")
     values, gradients = [], []
     for method in (training_steps(Vanilla()), FLAG(0.0)):
-        model = backbone_for(pack(found), 3, hidden_channels=8, num_layers=2).eval()
+        model = backbone_for(pack(found), outputs=3, hidden_channels=8, num_layers=2).eval()
         value = method.loss(model, Batch.from_data_list(found))
         value.backward()
         values.append(value.item())
@@ -104,7 +104,9 @@ def test_labels_and_graphs_stay():
     batch = FLAG()(Batch.from_data_list(found))
     assert batch.y.tolist() == [int(g.y) for g in found]
     before = batch.x.clone()
-    FLAG(0.5, num_classes=3, task="classes").loss(backbone_for(pack(found), 3, hidden_channels=8, num_layers=2), batch)
+    FLAG(0.5, num_classes=3, task="classes").loss(
+        backbone_for(pack(found), outputs=3, hidden_channels=8, num_layers=2), batch
+    )
     assert torch.equal(batch.x, before)
 
 

@@ -49,7 +49,7 @@ class Watched(nn.Module):
 
 def in_training(method, found, outputs=3, seed=0):
     """The batch that a model is trained on in one step."""
-    model = Watched(backbone_for(pack(found), outputs, hidden_channels=8, num_layers=2, dropout=0.0))
+    model = Watched(backbone_for(pack(found), outputs=outputs, hidden_channels=8, num_layers=2, dropout=0.0))
     method.loss(model, augment_with_seed(method, found, seed)).backward()
     return model.seen
 
@@ -132,7 +132,7 @@ def test_a_source_part_grows_hop_by_hop():
 
 def test_saliency_against_finite_differences():
     found = graphs(3)
-    model = backbone_for(pack(found), 3, hidden_channels=4, num_layers=2).double().eval()
+    model = backbone_for(pack(found), outputs=3, hidden_channels=4, num_layers=2).double().eval()
     method = GraphTransplant(num_classes=3)
     batch = augment_with_seed(method, found)
     batch.y = batch.y.double()

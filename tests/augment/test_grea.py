@@ -21,7 +21,9 @@ class TestGREA(AugmentationTester):
 
 
 def built(found, method, outputs=3, **form):
-    return method.fit(found).wrap_model(backbone_for(pack(found), outputs, hidden_channels=8, num_layers=2, **form))
+    return method.fit(found).wrap_model(
+        backbone_for(pack(found), outputs=outputs, hidden_channels=8, num_layers=2, **form)
+    )
 
 
 class Given(nn.Module):
@@ -184,7 +186,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_result(tmp_path):
 
 def test_wrong_input_is_named():
     found = graphs()
-    backbone = backbone_for(pack(found), 3, hidden_channels=8, num_layers=2)
+    backbone = backbone_for(pack(found), outputs=3, hidden_channels=8, num_layers=2)
     with pytest.raises(InputError, match=r"call fit\(train\)"):
         GREA(num_classes=3).wrap_model(backbone)
     with pytest.raises(InputError, match="has a Backbone"):

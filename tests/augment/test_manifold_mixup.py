@@ -21,7 +21,7 @@ def test_loss_against_the_formula():
     found = graphs()
     method = ManifoldMixup(2.0, num_classes=3)
     batch = augment_with_seed(method, found, 5)
-    model = backbone_for(pack(found), 3, hidden_channels=8, num_layers=2).eval()
+    model = backbone_for(pack(found), outputs=3, hidden_channels=8, num_layers=2).eval()
     l, other = float(batch.mixup_share), batch.mixup_partner.tolist()
     assert 0 < l < 1
     assert sorted(other) == list(range(12))

@@ -29,7 +29,7 @@ def test_its_loss_is_cross_entropy_with_class_numbers():
 
     data = graphs(x="onehot")
     batch = Batch.from_data_list(data)
-    model = backbone_for(pack(data), 3, hidden_channels=8, num_layers=2).eval()
+    model = backbone_for(pack(data), outputs=3, hidden_channels=8, num_layers=2).eval()
     value = training_steps(Vanilla()).loss(model, batch).detach()
     expected = -model(batch).log_softmax(1)[torch.arange(12), batch.y].mean().detach()
     assert float(value) == pytest.approx(float(expected), rel=1e-5)

@@ -17,7 +17,7 @@ def some(**kind):
 @pytest.mark.parametrize("kind", [{}, {"x": "int", "edge_width": None}, {"x": "onehot", "edge_width": 1}])
 def test_forward_is_head_of_embed_and_graphs_do_not_leak(conv, kind):
     graphs = some(**kind)
-    model = backbone_for(graphs, 3, conv=conv, hidden_channels=16).eval()
+    model = backbone_for(graphs, outputs=3, conv=conv, hidden_channels=16).eval()
     batch = graphs.to_batch()
     out = model(batch)
     assert out.shape == (4, 3)
@@ -28,19 +28,19 @@ def test_forward_is_head_of_embed_and_graphs_do_not_leak(conv, kind):
 
 
 def test_forms():
-    floats, ints = backbone_for(some(), 2), backbone_for(some(x="int"), 2)
+    floats, ints = backbone_for(some(), outputs=2), backbone_for(some(x="int"), outputs=2)
     assert (floats.config.hidden_channels, floats.config.num_layers, floats.config.pool) == (64, 5, "sum")
     assert (ints.config.hidden_channels, ints.config.num_layers, ints.config.pool) == (300, 5, "mean")
     molecules = some()
     molecules.node["x"] = torch.zeros(16, 9, dtype=torch.long)
     molecules.node["x"][0, 0] = 5
-    assert backbone_for(molecules, 1).first.columns.sizes[0] == 119  # OGB's tables, not just what this set shows
+    assert backbone_for(molecules, outputs=1).first.columns.sizes[0] == 119  # OGB's tables
 
 
 def test_pooling_and_weights():
     graphs = some()
     batch = graphs.to_batch()
-    add, mean = backbone_for(graphs, 2, pool="sum").eval(), backbone_for(graphs, 2, pool="mean").eval()
+    add, mean = backbone_for(graphs, outputs=2, pool="sum").eval(), backbone_for(graphs, outputs=2, pool="mean").eval()
     assert torch.allclose(add.embed(batch) / graphs.sizes[:, None], mean.embed(batch), atol=1e-4)
     before = add(batch)
     batch.edge_weight = torch.ones(batch.edge_index.shape[1])
@@ -52,13 +52,13 @@ def test_pooling_and_weights():
 def test_seeds_and_bad_options():
     graphs = some()
     state = torch.get_rng_state()
-    one, two, three = (backbone_for(graphs, 2, seed=s) for s in (1, 1, 2))
+    one, two, three = (backbone_for(graphs, outputs=2, seed=s) for s in (1, 1, 2))
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.equal(one.head[0].weight, two.head[0].weight)
     assert not torch.equal(one.head[0].weight, three.head[0].weight)
     with pytest.raises(InputError, match="unknown backbone 'gat'"):
-        backbone_for(graphs, 2, conv="gat")
+        backbone_for(graphs, outputs=2, conv="gat")
     with pytest.raises(InputError, match="did you mean 'hidden_channels'"):
-        backbone_for(graphs, 2, hidden_chanels=3)
+        backbone_for(graphs, outputs=2, hidden_chanels=3)
     with pytest.raises(InputError, match="no x"):
-        backbone_for(some(x=None), 2)
+        backbone_for(some(x=None), outputs=2)

@@ -161,18 +161,36 @@ def test_a_checkpoint_is_not_continued_with_another_cost(tmp_path, monkeypatch):
 @pytest.mark.parametrize("indicator", [False, True])
 def test_indicator_reaches_model_and_test_graphs(indicator):
     dataset = lollipops(60)
-    method = epic(dataset, indicator=indicator)
-    result = train(
-        dataset, split=stratified_split(dataset.y), method=method, options=Training(epochs=2), progress=False
+    plain = with_features(dataset.graphs, torch.arange(42)).x.shape[1]
+    seen = {True: set(), False: set()}
+
+    class Spy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.zeros(1, 4))
+
+        def forward(self, batch):
+            marked = set(batch.x[:, -1].unique().tolist()) if batch.x.shape[1] > plain else None
+            seen[self.training].add(None if marked is None else tuple(sorted(marked)))
+            return self.weight.expand(batch.num_graphs, 4)
+
+    split = Split(torch.arange(42), torch.arange(42, 48), torch.arange(48, 60))
+    train(
+        dataset,
+        split=split,
+        method=epic(dataset, indicator=indicator),
+        model=Spy(),
+        options=Training(epochs=1),
+        progress=False,
     )
-    assert 0 <= result.test <= 1
+    assert seen == ({True: {(0.0, 1.0)}, False: {(0.0,)}} if indicator else {True: {None}, False: {None}})
 
 
 def test_other_labels_and_other_models():
     rng = np.random.default_rng(0)
     graphs = [random_graph(rng, 4 + i % 5) for i in range(40)]
     for i, g in enumerate(graphs):
-        g.y = torch.tensor([[float(i % 2), float("nan") if i % 3 else float(i % 5 > 2)]])
+        g.y = torch.tensor([[float(i % 5 > 2), float("nan") if i % 3 else float(i % 5 < 2)]])  # by their size
     split = Split(torch.arange(24), torch.arange(24, 32), torch.arange(32, 40))
     tasks = Dataset("tasks", pack(graphs), "binary")
     assert (

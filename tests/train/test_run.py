@@ -104,7 +104,7 @@ def test_the_indicator_does_not_change_the_first_weights(tmp_path):
     graphs = pack(lollipop(8, seed=0))
     with_x = with_features(graphs, torch.arange(8))
     wider = replace(with_x, node={"x": torch.cat([with_x.x, torch.zeros(with_x.num_nodes, 1)], 1)})
-    plain, model = backbone_for(with_x, 4), backbone_for(wider, 4)
+    plain, model = backbone_for(with_x, outputs=4), backbone_for(wider, outputs=4)
     begin_alike(model, plain)
     weights = plain.state_dict()
     for name, value in model.state_dict().items():

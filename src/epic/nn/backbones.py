@@ -121,7 +121,7 @@ class Backbone(nn.Module):
         return self.head(self.embed(batch))
 
 
-def backbone_for(graphs: PackedGraphs, outputs: int, *, conv: str = "gin", seed: Seed = 0, **changes: Any) -> Backbone:
+def backbone_for(graphs: PackedGraphs, *, outputs: int, conv: str = "gin", seed: Seed = 0, **changes: Any) -> Backbone:
     """Return a backbone that fits graphs: OGB's shape for integer (molecule) features, the TU shape otherwise.
 
     Args:

@@ -153,7 +153,7 @@ def train(
             )
     if model is None:
         sample = pack(method.eval_batch(parts["train"]), check=False)
-        model = backbone_for(sample, dataset.outputs, conv=backbone, seed=options.seed)
+        model = backbone_for(sample, outputs=dataset.outputs, conv=backbone, seed=options.seed)
     acting = training_steps(method)
     model = acting.wrap_model(model).to(device)
     content = digest(

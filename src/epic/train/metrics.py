@@ -11,7 +11,13 @@ from epic.graphs.packed import matrix
 
 
 def score(output: Tensor, y: Tensor, task: str) -> float:
-    """Higher is better: accuracy of classes, ROC-AUC of 0/1 tasks, minus the mean absolute error of real values."""
+    """Return a score, higher is better: accuracy of classes, ROC-AUC of 0/1 tasks, minus the mean error of values.
+
+    Args:
+        output: Outputs of a model ``[graphs, outputs]``.
+        y: Labels; missing ones (NaN) are left out.
+        task: What the labels are, one of :data:`epic.labels.TASKS`.
+    """
     if task == "classes":
         return accuracy(output, y)
     if task == "binary":
@@ -21,7 +27,7 @@ def score(output: Tensor, y: Tensor, task: str) -> float:
 
 
 def accuracy(output: Tensor, y: Tensor) -> float:
-    """Share of graphs whose largest output is their class, or the largest of their soft labels.
+    """Return the share of graphs whose largest output is their class, or the largest of their soft labels.
 
     >>> accuracy(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([0, 0]))
     0.5
@@ -31,7 +37,12 @@ def accuracy(output: Tensor, y: Tensor) -> float:
 
 
 def roc_auc(output: Tensor, y: Tensor) -> float:
-    """Area under the ROC curve, averaged over the tasks that have both classes; missing labels (NaN) are left out.
+    """Return the area under the ROC curve, averaged over the tasks that have both classes.
+
+    Missing labels (NaN) are left out.
+
+    Raises:
+        InputError: No task has both classes.
 
     >>> roc_auc(torch.tensor([[0.1], [0.4], [0.35], [0.8]]), torch.tensor([[0.0], [0.0], [1.0], [1.0]]))
     0.75

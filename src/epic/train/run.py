@@ -216,10 +216,10 @@ def run(
     training = graphs.select(split.train)
     sample = pack(method.eval_batch(training), check=False)
     shape = {"conv": config.backbone, "seed": config.seed, **config.model}
-    model = backbone_for(sample, dataset.outputs, **shape)
+    model = backbone_for(sample, outputs=dataset.outputs, **shape)
     if sample.x is not None and sample.x.shape[1:] != graphs.x.shape[1:]:
         # One more input column (EPIC's indicator) would shift all that is drawn after it: begin as all methods begin.
-        begin_alike(model, backbone_for(training, dataset.outputs, **shape))
+        begin_alike(model, backbone_for(training, outputs=dataset.outputs, **shape))
     result = train(
         dataset,
         split=split,
