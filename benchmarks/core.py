@@ -23,7 +23,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GIN, GINConv, global_add_pool
 
 from epic import EPIC, InputError, LearnedCost, Operation, edit_path
-from epic.augment.base import CHUNK
+from epic.augment.generation import CHUNK, generate_chunk
 from epic.data import read_tu, stratified_split
 from epic.distance.pairs import embed_all, padded_blocks, padded_costs, reduced_costs
 from epic.graphs.convert import pack
@@ -209,7 +209,7 @@ def augmentation(cost: LearnedCost, train, rounds: int) -> dict[str, float]:
             "ours: augmented graph, embedding included": (lambda: augment(batch), 64),
             "ours: the same, 128 in a call instead of 64": (lambda: more(batch), 128),
             "ours: the same, 256 in a call": (lambda: augment(large), 256),
-            "ours: by generate, 256 at a time": (lambda: augment.chunk(train, 0, next(number)), CHUNK),
+            "ours: by generate, 256 at a time": (lambda: generate_chunk(augment, train, 0, next(number)), CHUNK),
             "one operation at a time, on dictionaries": (slow, 4),
             "all by the paper: PyG, scipy, dictionaries": (by_the_paper, 4),
             "one GIN training step, per graph": (step, 128),

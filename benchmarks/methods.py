@@ -1,10 +1,10 @@
-"""Milliseconds per augmented graph of every method on NCI1 and IMDB-BINARY, beside a GIN step per graph.
+"""Milliseconds per augmented graph of every method on NCI1 and IMDB-BINARY, next to a GIN step per graph.
 
     python benchmarks/methods.py                  # data from EPIC_DATA; appends to results/methods.jsonl
 
 One thread, batches of 128, medians of interleaved rounds. Methods that make graphs are timed by the batch they make
 (one graph for each original) less the time of a plain batch; those that act in the loss by their training step less a
-plain one. What `fit` takes is reported beside.
+plain one. What `fit` takes is reported too.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -12,23 +10,20 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.transforms import BaseTransform
-from tqdm import tqdm
 from typing_extensions import Self
 
 from epic.augment import checks
 from epic.augment.attributes import with_graph_attributes
+from epic.augment.findings import Findings
+from epic.augment.generation import generate_graphs, pick_graphs
 from epic.augment.loader import AugmentedLoader
 from epic.augment.params import Parameters, param
-from epic.data.dataset import Dataset
+from epic.augment.seeding import BatchSeeds
 from epic.errors import InputError
 from epic.graphs.convert import pack
-from epic.graphs.degrees import DegreeFeatures, demanded, detect, informative
 from epic.graphs.packed import Graphs, PackedGraphs, join
-from epic.labels import TASKS, count_classes, infer_task, soft_labels
-from epic.random import Seed, base_seed, derived, digest, uniform
-
-CHUNK = 256
-"""Graphs that :meth:`Augmentation.generate` makes at a time, each time with a new generator."""
+from epic.labels import TASKS, soft_labels
+from epic.random import Seed, base_seed, uniform
 
 
 @dataclass(frozen=True)
@@ -68,17 +63,9 @@ class Augmentation(Parameters, BaseTransform):
     declares its hyper-parameters with :func:`epic.augment.param`. :class:`epic.testing.AugmentationTester` checks it.
     A method that acts in the loss is a :class:`epic.augment.TrainingMethod`.
 
-    Args:
-        ratio: Augmented graphs for each original one.
-        replace: Whether they take the place of as many originals, or are added to them.
-        seed: An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed.
-            Calls in the same order then give the same graphs, whatever the number of workers; a batch that comes again
-            gives new graphs. (In workers that start again every epoch, :meth:`set_epoch` must tell epochs apart;
-            :meth:`loader` does it.)
-        num_classes: Number of classes, for methods that mix; None takes it from the graphs of :meth:`fit`.
-        degree_features: Whether ``x`` holds node degrees, which are then computed again after each change; None
-            decides by the first graphs seen.
-        task: What labels are, one of ``classes``, ``binary``, ``values``; None decides by the first graphs seen.
+    With the same ``seed``, calls in the same order give the same graphs, whatever the number of workers; a batch that
+    comes again gives new graphs. In workers that start again every epoch, :meth:`set_epoch` must tell epochs apart;
+    :meth:`loader` does it.
     """
 
     info: ClassVar[MethodInfo]
@@ -93,22 +80,37 @@ class Augmentation(Parameters, BaseTransform):
     ratio: float = param(
         default=0.5, grid=(0.5, 0.2, 1.0), check=checks.not_negative, help="augmented graphs for each original one"
     )
-    replace: bool = param(default=False, check=checks.flag, help="put them in the place of as many originals")
-    seed: Seed = param(default=0, check=checks.seed, help="what its random choices follow")
-    num_classes: int | None = param(default=None, check=checks.optional(checks.count), help="number of classes")
-    degree_features: bool | None = param(
-        default=None, check=checks.optional(checks.flag), help="whether x holds node degrees"
+    replace: bool = param(
+        default=False,
+        check=checks.flag,
+        help="whether they take the place of as many originals, or are added to them",
     )
-    task: str | None = param(default=None, check=checks.optional(checks.one_of(TASKS)), help="what labels are")
+    seed: Seed = param(
+        default=0,
+        check=checks.seed,
+        help="an int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed",
+    )
+    num_classes: int | None = param(
+        default=None,
+        check=checks.optional(checks.count),
+        help="number of classes, for methods that mix; None takes it from the graphs of fit",
+    )
+    degree_features: bool | None = param(
+        default=None,
+        check=checks.optional(checks.flag),
+        help="whether x holds node degrees, which are computed again after each change; None decides by the first "
+        "graphs seen",
+    )
+    task: str | None = param(
+        default=None,
+        check=checks.optional(checks.one_of(TASKS)),
+        help="what labels are: classes, binary or values; None decides by the first graphs seen",
+    )
 
     def __post_init__(self) -> None:
         self._seed = base_seed(self.seed)
-        self._found_classes: int | None = None
-        self._found_task: str | None = None
-        self._degrees: DegreeFeatures | None = None
-        self._examined = False
-        self._seen: Counter[str] = Counter()
-        self._epoch = 0
+        self.found_ = Findings()
+        self._seeds = BatchSeeds(self._seed)
 
     def check_params(self) -> None:
         if self.replace and self.ratio > 1:
@@ -119,17 +121,18 @@ class Augmentation(Parameters, BaseTransform):
         super().set_params(**params)
         if "seed" in params:
             self._seed = base_seed(self.seed)
+            self._seeds = BatchSeeds(self._seed)
         return self
 
     @property
     def num_classes_(self) -> int | None:
         """The number of classes, as given or as found; None where labels are no classes."""
-        return self._found_classes if self.num_classes is None else self.num_classes
+        return self.found_.num_classes if self.num_classes is None else self.num_classes
 
     @property
     def task_(self) -> str | None:
         """What labels are, as given or as found."""
-        return self._found_task if self.task is None else self.task
+        return self.found_.task if self.task is None else self.task
 
     # To override
 
@@ -186,11 +189,7 @@ class Augmentation(Parameters, BaseTransform):
         packed = pack(dataset)
         if packed.y is None:
             raise InputError("the graphs have no labels y: give each a class, tasks or values")
-        if isinstance(dataset, Dataset):
-            self.set_label_type(dataset.task, dataset.num_classes)
-        else:
-            self.set_label_type(infer_task(packed.y), count_classes(packed.y))
-        self._examined = False
+        self.found_ = Findings.of_labels(dataset, packed)
         self.examine(packed, decide=True)
         self.prepare(packed, **options)
         return self
@@ -204,14 +203,15 @@ class Augmentation(Parameters, BaseTransform):
 
         ``task`` and ``num_classes`` of the constructor go first, and the next :meth:`fit` finds both again.
         """
-        self._found_task, self._found_classes = checks.one_of(TASKS)(task, "task"), num_classes
+        task = checks.one_of(TASKS)(task, "task")
+        self.found_ = replace(self.found_, task=task, num_classes=num_classes)
 
     @torch.no_grad()
     def forward(self, data: Graphs) -> Batch | Data:
         """Augment a ``Batch``, a list of graphs, or one ``Data``; see the class."""
         if isinstance(data, Data) and not isinstance(data, Batch):
             return self._augment_one(data)
-        return self.augment_batch(data, self._generator(pack(data, check=False)))
+        return self.augment_batch(data, self._seeds.generator(pack(data, check=False)))
 
     @torch.no_grad()
     def augment_batch(self, graphs: Graphs, generator: torch.Generator) -> Batch:
@@ -219,7 +219,7 @@ class Augmentation(Parameters, BaseTransform):
         originals = self._with_labels(pack(graphs, check=False))
         result, identity = originals, torch.arange(len(originals))
         count = round(self.ratio * len(originals)) if self.makes_graphs else 0
-        picked = self._pick(originals, count, generator)
+        picked = pick_graphs(originals, count, generator)
         made = self.make_graphs(originals, picked, generator) if picked.numel() else None
         if made is not None:
             chosen = picked.cpu()
@@ -234,15 +234,13 @@ class Augmentation(Parameters, BaseTransform):
     def make_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         """Make one augmented graph for each number in ``picked``, with degree features that follow their edges."""
         made = self.augment_graphs(self._with_labels(graphs), picked, generator)
-        if made is None or self._degrees is None or not self.follows_degrees:
-            return made
-        return self._degrees.refresh(made)
+        degrees = self.found_.degrees
+        return made if made is None or degrees is None or not self.follows_degrees else degrees.refresh(made)
 
-    @torch.no_grad()
     def generate(
         self, dataset: Graphs, *, count: int, seed: Seed = 0, start: int = 0, progress: bool = False
     ) -> Iterator[Data]:
-        """Yield augmented graphs made from the whole dataset.
+        """Return an iterator over augmented graphs made from the whole dataset.
 
         Graph number i depends on the dataset, ``seed`` and i alone.
 
@@ -253,25 +251,7 @@ class Augmentation(Parameters, BaseTransform):
             start: The number of the first graph, to continue an earlier run or to share the work among machines.
             progress: Whether to show a progress bar.
         """
-        if count < 0 or start < 0:
-            raise InputError(f"count and start must be 0 or more, got {count} and {start}")
-        packed, first_seed = pack(dataset), base_seed(seed)
-        with tqdm(total=count, desc="augmenting", unit="graph", disable=not progress) as bar:
-            for number in range(start // CHUNK, -(-(start + count) // CHUNK)):
-                made, first = self.chunk(packed, first_seed, number), number * CHUNK
-                for g in range(max(0, start - first), min(CHUNK, start + count - first)):
-                    yield made.graph(g)
-                    bar.update()
-
-    @torch.no_grad()
-    def chunk(self, graphs: Graphs, seed: int, number: int) -> PackedGraphs:
-        """Return graphs ``CHUNK * number`` to ``CHUNK * (number + 1) - 1`` of :meth:`generate`, packed."""
-        packed, generator = pack(graphs), derived(seed, "chunk", number)
-        picked = self._pick(packed, CHUNK if self.makes_graphs else 0, generator)
-        made = self.make_graphs(packed, picked, generator) if picked.numel() else None
-        if made is None:
-            raise InputError(f"{self!r} can make no graph of the {len(packed)} given")
-        return self.mark(made, torch.ones(CHUNK, dtype=torch.bool, device=packed.ptr.device))
+        return generate_graphs(self, pack(dataset), count, base_seed(seed), start, progress)
 
     def loader(self, dataset: Any, *, batch_size: int = 128, **options: Any) -> AugmentedLoader:
         """Return a DataLoader whose batches are augmented, in its workers if it has any.
@@ -286,9 +266,7 @@ class Augmentation(Parameters, BaseTransform):
 
     def set_epoch(self, epoch: int) -> None:
         """State which epoch begins, where workers start again each epoch and batches repeat."""
-        if int(epoch) != self._epoch:
-            self._seen.clear()
-        self._epoch = int(epoch)
+        self._seeds.set_epoch(epoch)
 
     @torch.no_grad()
     def eval_batch(self, batch: Graphs) -> Batch:
@@ -315,22 +293,10 @@ class Augmentation(Parameters, BaseTransform):
         Graphs that cannot tell (all rows of ``x`` equal, or no edges) leave the second question open, unless
         ``decide`` is set.
         """
-        if self._examined:
-            return
-        if self._found_task is None and graphs.y is not None:
-            self._found_task = infer_task(graphs.y)
-        self._degrees = None
-        if self.degree_features:
-            self._degrees = demanded(graphs)
-        elif self.degree_features is None and self.makes_graphs and self.follows_degrees:
-            self._degrees = detect(graphs)
-            if self._degrees is not None:
-                warnings.warn(
-                    "x holds node degrees: they are computed again after each change. Pass degree_features=True to "
-                    "confirm or degree_features=False to leave x as it is",
-                    stacklevel=3,
-                )
-        self._examined = decide or self.degree_features is not None or informative(graphs)
+        if not self.found_.decided:
+            looks = self.makes_graphs and self.follows_degrees
+            said = self.degree_features if self.degree_features is not None or looks else False
+            self.found_ = self.found_.with_graphs(graphs, said, decide)
 
     def _augment_one(self, data: Data) -> Data:
         """Change a single graph with probability ``ratio``; ``data`` is a copy that may be written to."""
@@ -340,7 +306,7 @@ class Augmentation(Parameters, BaseTransform):
                 "it on the batches of a DataLoader, or use its loader()"
             )
         packed = pack(data, check=False)
-        generator = self._generator(packed)
+        generator = self._seeds.generator(packed)
         if not self.makes_graphs or packed.num_nodes == 0 or float(uniform(1, generator)) >= self.ratio:
             return data
         made = self.make_graphs(packed, torch.zeros(1, dtype=torch.long, device=packed.ptr.device), generator)
@@ -361,29 +327,8 @@ class Augmentation(Parameters, BaseTransform):
             raise InputError(f"the graphs have no labels y, which {type(self).__name__} mixes: give each a label")
         return replace(graphs, y=soft_labels(graphs.y, self.num_classes_))
 
-    def _pick(self, graphs: PackedGraphs, count: int, generator: torch.Generator) -> Tensor:
-        """Draw ``count`` graphs that have nodes, each as often as the others to within one, in random order."""
-        able = graphs.sizes.nonzero()[:, 0].cpu()
-        if able.numel() == 0 or count == 0:
-            return able[:0]
-        rounds = [torch.randperm(able.numel(), generator=generator) for _ in range(-(-count // able.numel()))]
-        return able[torch.cat(rounds)[:count]].to(graphs.ptr.device)
-
     def _finish(self, graphs: PackedGraphs, new: Tensor) -> Batch:
         return self.mark(graphs, new).to_batch(augmented=new)
-
-    def _generator(self, packed: PackedGraphs) -> torch.Generator:
-        """Return a generator seeded by what is in the batch and how often it was seen: the same in any process."""
-        # Of the features, some rows are enough to tell batches apart; all would take as long as the augmentation.
-        x = None if packed.x is None else packed.x[:: max(1, packed.x.shape[0] // 256)]
-        content = digest(packed.ptr, packed.edge_index[1], packed.y, x)
-        if len(self._seen) > 100_000:  # shuffled batches rarely come again
-            self._seen.clear()
-        # In workers that start again, set_epoch tells epochs apart; in those that live on, a batch counts how often it
-        # came: the sum is the same.
-        turn = self._epoch + self._seen[content]
-        self._seen[content] += 1
-        return derived(self._seed, content, turn)
 
 
 def _weighted(originals: PackedGraphs, made: PackedGraphs) -> PackedGraphs:

@@ -16,7 +16,7 @@ class DropEdge(Augmentation):
     """Leave out each edge with probability ``p``, both directions together.
 
     Rong et al., DropEdge: Towards Deep Graph Convolutional Networks on Node Classification, ICLR 2020. By default every
-    graph of a batch is thinned, anew at each step, as there.
+    graph of a batch is thinned, differently at each step, as there.
     """
 
     info = MethodInfo(

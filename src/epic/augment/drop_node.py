@@ -23,8 +23,8 @@ class DropNode(Augmentation):
     Feng et al., Graph Random Neural Networks for Semi-Supervised Learning on Graphs, NeurIPS 2020. There the feature
     rows of left-out nodes become zero while the edges stay, and features are scaled by ``1 - p`` at test:
     ``mode="zero"``, used with ``p=0.5``. In graph classification nodes are rather deleted with their edges:
-    ``mode="delete"``, the default, as in You et al., NeurIPS 2020. By default every graph of a batch is thinned, anew
-    at each step. Remaining edges keep their attributes.
+    ``mode="delete"``, the default, as in You et al., NeurIPS 2020. By default every graph of a batch is thinned,
+    differently at each step. Remaining edges keep their attributes.
 
     Our choices: one random node remains where all would go; where only a share of the graphs is changed,
     :meth:`eval_batch` scales by the mean share of rows seen in training; degree features that were set to zero stay

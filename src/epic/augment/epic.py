@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,12 @@ from torch_geometric.data import Data
 from epic._io import read_tensors, write_tensors
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.findings import Findings
 from epic.augment.pairs import PAIRS, draw_pairs
 from epic.augment.params import param
 from epic.costs.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
 from epic.costs.learned import LearnedCost
 from epic.errors import InputError
-from epic.graphs.degrees import DegreeFeatures
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.labels import mix
 from epic.paths.edit_path import EditPath, edit_path
@@ -50,21 +50,8 @@ class EPIC(Augmentation):
     >>> batch.num_graphs, tuple(batch.y.shape)
     (12, (12, 4))
 
-    Args:
-        cost: What edits cost. None learns it in :meth:`fit`, and so does a ``LearnedCost`` that is not learned yet,
-            of which a copy is trained; ``cost_`` is the result.
-        order: The order of operations, see :func:`epic.edit_path`.
-        indicator: Whether to append a node feature that is 1 on augmented graphs and 0 on originals, as in the paper;
-            test graphs then need :meth:`eval_batch`.
-        pairs: Which graphs of a batch may be paired: ``random``, or of ``different`` or the ``same`` label.
-        ratio: Augmented graphs for each original one.
-        seed: An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed.
-            Calls in the same order then give the same graphs, whatever the number of workers; a batch that comes again
-            gives new graphs.
-        num_classes: Number of classes; None takes it from the graphs of :meth:`fit`.
-        degree_features: Whether ``x`` holds node degrees, which are then computed again after each edit; None decides
-            by the first graphs seen.
-        task: What labels are; None decides by the first graphs seen.
+    A ``LearnedCost`` that is given and not learned yet stays as it is: :meth:`fit` trains a copy, and ``cost_`` is the
+    result.
     """
 
     info = MethodInfo(
@@ -77,10 +64,22 @@ class EPIC(Augmentation):
     )
     mixes = True
 
-    cost: Cost | None = param(default=None, check=_cost, kw_only=False, help="what edits cost; None learns it")
-    order: str = param(default="random", check=checks.one_of(ORDERS), help="order of the edit operations")
-    indicator: bool = param(default=False, check=checks.flag, help="append a feature that marks augmented graphs")
-    pairs: str = param(default="random", grid=PAIRS[:2], check=checks.one_of(PAIRS), help="which graphs to pair")
+    cost: Cost | None = param(default=None, check=_cost, kw_only=False, help="what edits cost; None learns it in fit")
+    order: str = param(
+        default="random", check=checks.one_of(ORDERS), help="order of the operations, see epic.edit_path"
+    )
+    indicator: bool = param(
+        default=False,
+        check=checks.flag,
+        help="whether to append a node feature that is 1 on augmented graphs and 0 on originals, as in the paper; test "
+        "graphs then need eval_batch",
+    )
+    pairs: str = param(
+        default="random",
+        grid=PAIRS[:2],
+        check=checks.one_of(PAIRS),
+        help="which graphs to pair: random, or of different or the same label",
+    )
     replace = False
 
     def __post_init__(self) -> None:
@@ -130,7 +129,7 @@ class EPIC(Augmentation):
             order: The order of operations; None takes that of the augmentation.
             seed: An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed.
         """
-        finish = None if self._degrees is None else self._degrees.refresh
+        degrees = self.found_.degrees
         return edit_path(
             source,
             target,
@@ -138,7 +137,7 @@ class EPIC(Augmentation):
             order=order or self.order,
             seed=seed,
             num_classes=self.num_classes_,
-            finish=finish,
+            finish=None if degrees is None else degrees.refresh,
         )
 
     def _between(self, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator) -> PackedGraphs:
@@ -164,13 +163,7 @@ class EPIC(Augmentation):
         check_kind(self.cost_)
         tensors, header = self.cost_.state()
         params = {**self.get_params(), "seed": self._seed, "cost": _mode(self.cost)}
-        found = {
-            "num_classes": self._found_classes,
-            "task": self._found_task,
-            "examined": self._examined,
-            "degrees": None if self._degrees is None else asdict(self._degrees),
-        }
-        about = {"format": AUGMENTER_FORM, "kind": self.cost_.kind, "params": params, "found": found}
+        about = {"format": AUGMENTER_FORM, "kind": self.cost_.kind, "params": params, "found": self.found_.to_json()}
         write_tensors(path, tensors, {**about, **header})
 
     @classmethod
@@ -185,11 +178,8 @@ class EPIC(Augmentation):
         try:
             mode = header["params"].pop("cost")
             given = {"none": lambda: None, "ready": lambda: cost, "unlearned": lambda: _template(cost)}[mode]()
-            augment, found = cls(cost=given, **header["params"]), header["found"]
-            augment._learned = cost
-            augment._found_classes, augment._found_task = found["num_classes"], found["task"]
-            augment._examined = found["examined"]
-            augment._degrees = None if found["degrees"] is None else DegreeFeatures(**found["degrees"])
+            augment = cls(cost=given, **header["params"])
+            augment._learned, augment.found_ = cost, Findings.from_json(header["found"])
         except (KeyError, TypeError) as error:
             raise InputError(f"{path} does not hold a complete augmenter ({error}): save it again") from error
         return augment

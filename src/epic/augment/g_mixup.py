@@ -32,7 +32,7 @@ class GMixup(Augmentation):
     Our choices: node features have a graphon as well, their averages over the aligned nodes (a place that no graph of
     the class reaches has the average of all its nodes), mixed alike. So have float edge attributes: averages over the
     edges at a place. Integer categories have no average and are refused; other attributes are dropped. The largest
-    singular value always stays, or sparse classes would have no edges at all. Graphs are drawn anew for each batch.
+    singular value always stays, or sparse classes would have no edges at all. Each batch has new graphs.
     Where labels are 0/1 tasks, every combination that occurs is a class. There are no self-loops; in directed graphs
     nodes are sorted by edges in and out together, and each direction is drawn by itself.
     """

@@ -31,7 +31,7 @@ class GEDMixup(Augmentation):
     operations ``round(l n)`` are done, l uniform in [0, 1] for each pair, so that both ends of the path may come out.
     The label is mixed by the share of operations done (by l, where the two graphs do not differ).
 
-    A graph that fell apart although both of its originals are connected is drawn anew, order and l, up to ``tries``
+    A graph that fell apart although both of its originals are connected is drawn again, order and l, up to ``tries``
     times in all; if it still falls apart, the way to the nearer end of its path is halved until it is connected, as the
     ends are. ``pairs``: which graphs may be paired.
 
@@ -59,7 +59,7 @@ class GEDMixup(Augmentation):
         if i.numel() == 0:
             return None
         here = graphs.to("cpu")
-        paths = edge_paths(here, i, j, use_x=self._degrees is None)
+        paths = edge_paths(here, i, j, use_x=self.found_.degrees is None)
         done, share = self._draw(paths, here.sizes[i].numpy(), here.sizes[j].numpy(), generator)
         made = paths.graphs(graphs, done)
         assert graphs.y is not None
@@ -69,7 +69,7 @@ class GEDMixup(Augmentation):
     def _draw(
         self, paths: EdgePaths, source: np.ndarray, target: np.ndarray, generator: torch.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Which operations are done, and their share in each pair; drawn anew where a graph falls apart.
+        """Which operations are done, and their share in each pair; drawn again where a graph falls apart.
 
         ``source`` and ``target`` are the numbers of nodes at both ends.
         """

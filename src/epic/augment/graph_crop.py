@@ -19,7 +19,7 @@ class GraphCrop(Augmentation):
     Wang et al., GraphCrop: Subgraph Cropping for Graph Classification, arXiv 2009.10564, 2020. A random walk from a
     random root, which starts again with probability ``restart`` at each step, ranks the nodes; the first ``share`` of
     them (rounded up) and all edges among them stay, with their attributes. Each graph is cropped with some probability
-    there: here half of a batch by default, drawn anew at each step.
+    there: here half of a batch by default, another half at each step.
 
     Our choices: where the root's component has too few nodes, the ranking goes on from a new random root in another
     one; the walk follows edges in both directions.

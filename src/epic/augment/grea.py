@@ -127,7 +127,7 @@ class Rationale(nn.Module):
 
 
 class Separator(nn.Module):
-    """A gate between 0 and 1 for each node, from a GNN with an encoder of its own."""
+    """A gate between 0 and 1 for each node, from a small GNN."""
 
     def __init__(self, nodes: FeatureSchema, edges: FeatureSchema | None, conv: str, width: int, layers: int) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ class ManifoldMixup(TrainingMethod):
     """Mix the pooled vectors of graphs before the head, and their losses in the same proportion.
 
     Wang et al., Mixup for Node and Graph Classification, The Web Conference 2021 (after Verma et al., ICML 2019). Each
-    graph of a batch meets a random other one, perhaps itself; the share is drawn from Beta(``alpha``, ``alpha``), once
+    graph of a batch meets a random graph, which may be itself; the share is drawn from Beta(``alpha``, ``alpha``), once
     for a batch. No graph is changed, so edge attributes are kept.
 
     The loss against both labels is mixed, not the labels: for classes that is the same, and where 0/1 tasks are missing

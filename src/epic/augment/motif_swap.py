@@ -35,10 +35,10 @@ class MotifSwap(Augmentation):
 
     The filter: a classifier gives class probabilities, whose inner product with the mean probabilities of the class has
     to exceed a threshold, chosen so that it best tells rightly from wrongly classified graphs that the classifier was
-    not trained on. There, the model to be improved is this classifier, and is trained anew with what passed; here
-    :meth:`fit` makes one of its own before training begins, a logistic regression on histograms of labels, degrees and
+    not trained on. There, the model to be improved is this classifier, and is trained again with what passed; here
+    :meth:`fit` trains one before training begins, a logistic regression on histograms of labels, degrees and
     neighbourhoods, learned from four fifths of the training graphs and judged on the rest. A graph that fails is drawn
-    anew up to ``tries`` times in all; then the original stays as it is. ``label_filter=False`` keeps all graphs, and
+    again up to ``tries`` times in all; then the original stays as it is. ``label_filter=False`` keeps all graphs, and
     ``fit(train, classifier=model)`` takes a trained model of your own (a batch in, class scores out), judged on all
     graphs given. Labels must be classes or one 0/1 task for the filter.
 
@@ -81,7 +81,7 @@ class MotifSwap(Augmentation):
         graphs, label = graphs.to("cpu"), label.cpu()
         learn, judge = hold_out(label, share=HELD_OUT, seed=self._seed)
         # Degree features say nothing that the degrees do not.
-        describe = Descriptors.of(graphs, use_x=self._degrees is None)
+        describe = Descriptors.of(graphs, use_x=self.found_.degrees is None)
         model = Logistic.fit(describe, graphs.select(learn), label[learn], num_classes)
         self._reliable = Reliability.of(model, graphs.select(judge), label[judge], num_classes)
 
@@ -98,7 +98,8 @@ class MotifSwap(Augmentation):
         parts, order = [], []
         for _ in range(self.tries):
             found = swap(chosen.select(waiting), self.share, generator)
-            seen = found if self._degrees is None else self._degrees.refresh(found)
+            degrees = self.found_.degrees
+            seen = found if degrees is None else degrees.refresh(found)
             fine = self._reliable(seen, label[waiting])
             parts.append(found.select(fine.nonzero()[:, 0]))
             order.append(waiting[fine])

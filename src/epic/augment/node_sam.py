@@ -25,7 +25,7 @@ class NodeSam(Augmentation):
     node goes to one of its halves at random, and a new edge joins the two; the merged node has the neighbours of both
     ends. As merging also loses an edge for every neighbour that the two ends share, ``adjust`` lets as many neighbours
     of the split node be joined to both halves, so that dense graphs do not thin out. ``rounds`` repeats it all. By
-    default every graph of a batch is changed, anew at each step.
+    default every graph of a batch is changed, differently at each step.
 
     Our choices: both halves have the attributes of the split node; a merged node has the mean of float ``x`` of its two
     ends, and takes anything else (integer ``x``, other attributes) from a random one of them. Edge attributes are kept:

@@ -9,7 +9,8 @@ from pathlib import Path
 import torch
 
 from epic._io import write_bytes
-from epic.augment.base import CHUNK, Augmentation
+from epic.augment.base import Augmentation
+from epic.augment.generation import CHUNK, generate_chunk
 from epic.data.files import graph_bytes
 from epic.data.shards import plan
 from epic.errors import InputError
@@ -30,7 +31,7 @@ class ShardMaker:
     def __call__(self, number: int) -> bytes:
         first = number * self.shard // CHUNK
         size = plan(self.count, self.shard)[number][1]
-        made = join([self.method.chunk(self.graphs, self.seed, first + i) for i in range(-(-size // CHUNK))])
+        made = join([generate_chunk(self.method, self.graphs, self.seed, first + i) for i in range(-(-size // CHUNK))])
         return graph_bytes(made if len(made) == size else made.select(torch.arange(size)))
 
 

@@ -1,7 +1,7 @@
 """Hyper-parameters declared once, as attributes of a class.
 
-A declaration gives the default, the values worth trying, the check and a line of help. The constructor, its signature,
-``get_params``, configs, the tuner and ``epic methods`` all read it.
+A declaration gives the default, the values worth trying, the check and a line of help. The constructor, its signature
+and documentation, ``get_params``, configs, the tuner and ``epic methods`` all read it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def param(
         default: Its value where none is given.
         grid: Values that tuning tries besides the default.
         check: Returns the value to store, or raises :class:`epic.InputError`; see :mod:`epic.augment.checks`.
-        help: What it does, in a few words.
+        help: What it does, in a few words; it becomes the line on the argument in the documentation of the class.
         kw_only: Whether it must be given by name; False for the first parameter of a method at most.
     """
     return Param(default, grid, check, help, kw_only)
@@ -93,6 +93,9 @@ class Parameters:
         arguments = [
             inspect.Parameter(n, by_name if p.kw_only else by_place, default=p.default) for n, p in cls.params.items()
         ]
+        if vars(cls).get("__doc__"):
+            lines = [f"    {n}: {p.help[:1].upper()}{p.help[1:]}." for n, p in cls.params.items() if p.help]
+            cls.__doc__ = "\n".join([inspect.cleandoc(cls.__doc__ or ""), "", "Args:", *lines])
         cls.__signature__ = inspect.Signature(sorted(arguments, key=lambda a: a.kind))  # type: ignore[attr-defined]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

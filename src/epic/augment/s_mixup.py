@@ -33,7 +33,7 @@ class SMixup(Augmentation):
     mixtures, as there.
 
     ``temperature`` divides the similarity. At 1 the plan is nearly uniform, each entry close to one over the number of
-    nodes, and hardly an edge of the second molecule is heavy enough to outlive the cut; small values align sharply.
+    nodes, and almost no edge of the second graph is heavy enough to survive the cut; small values align sharply.
     ``hidden_channels`` and ``num_layers`` are those of the network. Options of ``fit`` are those of
     :class:`epic.augment.learn_matching.Matching`.
 
@@ -119,7 +119,7 @@ class SMixup(Augmentation):
 def _couples(picked: Tensor, graphs: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
     """Picked graphs in pairs, and where each of them is among [first of the pairs, second of the pairs].
 
-    An odd last one, and those that would meet themselves, get pairs of their own with any other graph.
+    An odd last one, and those that would meet themselves, are paired with any other graph.
     """
     half = picked.numel() // 2
     first, second = picked[:half], picked[half : 2 * half]

@@ -48,7 +48,7 @@ def growth(regions: Regions, generator: torch.Generator) -> np.ndarray:
     """The nodes of each graph in the order in which they are reached by random growth.
 
     Let every node wait for an exponential time from the moment when its first neighbour is in. Such waiting has no
-    memory, so whoever waits is equally likely to be the next: that is growth by random neighbours, and the moments are
+    memory, so all that wait are equally likely to be the next: that is growth by random neighbours, and the moments are
     lengths of shortest ways, found for the whole batch at once.
     """
     waits = -np.log1p(-uniform(regions.chance.size, generator).numpy())

@@ -52,7 +52,7 @@ class TrainingMethod(Augmentation):
         """Return the value to call ``backward`` on. A batch that this method was not called on is given to it first."""
 
     def wrap_model(self, model: nn.Module) -> nn.Module:
-        """Return the module to train in place of ``model``; a method with networks of its own wraps it."""
+        """Return the module to train in place of ``model``; a method that trains further networks wraps it."""
         return model
 
     def on_epoch_start(self, model: nn.Module, epoch: int) -> None:

@@ -1,0 +1,68 @@
+"""What graphs show about themselves: what their labels are, and whether ``x`` holds node degrees."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from epic.data.dataset import Dataset
+from epic.graphs.degrees import DegreeFeatures, demanded, detect, informative
+from epic.graphs.packed import Graphs, PackedGraphs
+from epic.labels import count_classes, infer_task
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found out about graphs.
+
+    Attributes:
+        num_classes: Number of classes, None where labels are no classes or nothing is known.
+        task: What labels are.
+        degrees: The degree features that ``x`` holds, if it does.
+        decided: Whether the question of degrees is settled.
+    """
+
+    num_classes: int | None = None
+    task: str | None = None
+    degrees: DegreeFeatures | None = None
+    decided: bool = False
+
+    @staticmethod
+    def of_labels(dataset: Graphs, packed: PackedGraphs) -> Findings:
+        """Return what the labels of a dataset are."""
+        if isinstance(dataset, Dataset):
+            return Findings(dataset.num_classes, dataset.task)
+        assert packed.y is not None
+        return Findings(count_classes(packed.y), infer_task(packed.y))
+
+    def with_graphs(self, graphs: PackedGraphs, degree_features: bool | None, decide: bool) -> Findings:
+        """Return the findings after a look at further graphs.
+
+        Args:
+            graphs: The graphs to look at.
+            degree_features: What the user says about ``x``; None looks.
+            decide: Whether to settle the question of degrees even if these graphs cannot tell.
+        """
+        task = infer_task(graphs.y) if self.task is None and graphs.y is not None else self.task
+        found = replace(self, task=task)
+        if degree_features is not None:
+            return replace(found, degrees=demanded(graphs) if degree_features else None, decided=True)
+        degrees = detect(graphs)
+        if degrees is not None:
+            warnings.warn(
+                "x holds node degrees: they are computed again after each change. Pass degree_features=True to "
+                "confirm or degree_features=False to leave x as it is",
+                stacklevel=4,
+            )
+        return replace(found, degrees=degrees, decided=decide or informative(graphs))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the findings as JSON values."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(values: dict[str, Any]) -> Findings:
+        """Return what :meth:`to_json` gave."""
+        degrees = values["degrees"]
+        return Findings(**{**values, "degrees": None if degrees is None else DegreeFeatures(**degrees)})
