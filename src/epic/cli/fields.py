@@ -27,6 +27,7 @@ FLAGS = {"settings": "--set", "cost_file": "--cost"}
 """Options that are not named like their field."""
 NOT_OPTIONS = ("checksum", "results_version")
 """Fields that the code fills in."""
+BOUNDS = {"min": "ge", "max": "le"}
 
 
 def options_from(
@@ -45,21 +46,24 @@ def options_from(
         defaults: Defaults of this verb, where they are not the model's.
     """
 
-    def decorate(verb: Callable[..., Any]) -> Callable[..., Any]:
-        made = {name: (option, field) for name, option, field in _options(model, names, panel=panel)}
-        for name, value in defaults.items():
-            made[name][0].default = value
-        own = inspect.signature(verb, eval_str=True)
+    leaves = {"_".join(path): (path, field) for path, field in _leaves(model)}
+    made = {name: leaf for name, leaf in leaves.items() if not names or name in names or leaf[0][0] in names}
 
+    def decorate(verb: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(verb)
         def command(**given: Any) -> Any:
-            values = {name: _value(name, field, given.pop(name)) for name, (_, field) in made.items()}
-            return verb(**{into: _nested(values, model)}, **given)
+            run: dict[str, Any] = {}
+            for name, (path, field) in made.items():
+                place = run
+                for step in path[:-1]:
+                    place = place.setdefault(step, {})
+                place[path[-1]] = _value(name, field, given.pop(name))
+            return verb(**{into: run}, **given)
 
-        kept = [p for p in own.parameters.values() if p.name != into]
+        own = inspect.signature(verb, eval_str=True)
         parameters = [
-            *(inspect.Parameter(n, _BY_NAME, default=o, annotation=_type(f)) for n, (o, f) in made.items()),
-            *(p.replace(kind=_BY_NAME) for p in kept),
+            *(_parameter(n, field, panel or _panel(path), defaults) for n, (path, field) in made.items()),
+            *(p.replace(kind=p.KEYWORD_ONLY) for p in own.parameters.values() if p.name != into),
         ]
         command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -68,74 +72,51 @@ def options_from(
     return decorate
 
 
-_BY_NAME = inspect.Parameter.KEYWORD_ONLY
-
-
-def _options(
-    model: type[BaseModel], names: tuple[str, ...], prefix: str = "", panel: str | None = None
-) -> Iterator[tuple[str, Any, FieldInfo]]:
+def _leaves(model: type[BaseModel], *path: str) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    """Yield all fields of a model and of the models in it."""
     for name, field in model.model_fields.items():
-        whole = prefix + name
-        group = panel or next((p for p, members in PANELS.items() if name in members), None)
-        inner = _model_in(field)
-        if inner is not None:
-            chosen = () if not names or name in names else tuple(n for n in names if n.startswith(f"{whole}_"))
-            if chosen or not names or name in names:
-                yield from _options(inner, chosen, f"{whole}_", group)
-        elif name not in NOT_OPTIONS and (not names or whole in names):
-            yield whole, _option(whole, field, group), field
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _leaves(kind, *path, name)
+        elif name not in NOT_OPTIONS:
+            yield (*path, name), field
 
 
-def _option(name: str, field: FieldInfo, panel: str | None) -> Any:
+def _panel(path: tuple[str, ...]) -> str | None:
+    return next((panel for panel, members in PANELS.items() if path[0] in members), None)
+
+
+def _parameter(name: str, field: FieldInfo, panel: str | None, defaults: dict[str, Any]) -> inspect.Parameter:
+    kind: Any = field.annotation
+    default = defaults.get(name, field.default)
+    shown = {key: getattr(m, at) for m in field.metadata for key, at in BOUNDS.items() if hasattr(m, at)}
+    if _holds(field, dict):
+        kind, default, shown = list[str] | None, None, {"metavar": "NAME=VALUE"}
+    elif _holds(field, list):
+        kind = str | None
+    elif typing.get_origin(kind) is typing.Literal:
+        kind, shown = str, {"metavar": "|".join(typing.get_args(kind))}
     if field.is_required():
-        return typer.Argument(help=field.description, show_default=False)
-    bounds = {
-        key: getattr(m, at) for m in field.metadata for key, at in (("min", "ge"), ("max", "le")) if hasattr(m, at)
-    }
-    default = field.default
-    if _holds(field, dict):
-        bounds, default = {"metavar": "NAME=VALUE"}, None
-    elif typing.get_origin(field.annotation) is typing.Literal:
-        bounds = {"metavar": "|".join(typing.get_args(field.annotation))}
-    flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
-    return typer.Option(
-        default, flag, help=field.description, rich_help_panel=panel, show_default=default is not None, **bounds
-    )
+        option = typer.Argument(help=field.description, show_default=False)
+    else:
+        shown |= {"help": field.description, "rich_help_panel": panel, "show_default": default is not None}
+        option = typer.Option(default, _flag(name), **shown)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=option, annotation=kind)
 
 
-def _type(field: FieldInfo) -> Any:
-    """The type on the command line: lists are separated by commas."""
-    if _holds(field, dict):
-        return list[str] | None
-    if _holds(field, list):
-        return str | None
-    return str if typing.get_origin(field.annotation) is typing.Literal else field.annotation
+def _flag(name: str) -> str:
+    return FLAGS.get(name, f"--{name.replace('_', '-')}")
 
 
 def _value(name: str, field: FieldInfo, given: Any) -> Any:
     if _holds(field, dict):
-        return pairs(given or (), FLAGS.get(name, f"--{name}"))
+        return pairs(given or (), _flag(name))
     return listed(given) if _holds(field, list) and given is not None else given
 
 
 def _holds(field: FieldInfo, kind: type) -> bool:
-    """Whether a field is a ``kind``, or that or None."""
+    """Tell whether a field is a ``kind``, or a ``kind`` or None."""
     return any(typing.get_origin(t) is kind for t in (field.annotation, *typing.get_args(field.annotation)))
-
-
-def _model_in(field: FieldInfo) -> type[BaseModel] | None:
-    kind = field.annotation
-    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
-
-
-def _nested(values: dict[str, Any], model: type[BaseModel]) -> dict[str, Any]:
-    """Put ``cost_epochs`` and its like into a dict ``cost``."""
-    found = dict(values)
-    for name in (n for n, field in model.model_fields.items() if _model_in(field)):
-        inner = {k: found.pop(k) for k in values if k.startswith(f"{name}_")}
-        if inner:
-            found[name] = {k.removeprefix(f"{name}_"): v for k, v in inner.items()}
-    return found
 
 
 def pairs(texts: typing.Iterable[str], option: str) -> dict[str, Any]:
