@@ -276,3 +276,15 @@ def test_methods_explains_the_settings_of_one():
         [name, str(value)] for name, value in default_settings("drop_edge").items()
     ]
     assert epic("methods", "drop_edges").returncode == 2
+
+
+def test_quiet_shows_results_alone_and_verbose_says_more(small, tmp_path):
+    command = ("fit", str(small), "--epochs", "1", "--out", str(tmp_path / "c.safetensors"))
+    usual, quiet = epic(*command), epic("-q", *command)
+    assert usual.stdout == quiet.stdout
+    assert "learning costs" in usual.stderr
+    assert "graphs to learn from" in usual.stderr
+    assert quiet.stderr == ""
+    table = ("train", str(small), "--epochs", "1", "--out", str(tmp_path / "runs"))
+    assert '"epochs":1' in epic("-v", *table).stderr
+    assert '"epochs":1' not in epic(*table).stderr

@@ -50,6 +50,9 @@ def test_a_set_is_fetched_parsed_and_then_found(server, tmp_path, monkeypatch):
     assert catalog.is_here("MUTAG")
     (www / "MUTAG.zip").unlink()
     assert len(catalog.load("MUTAG")) == 3
+    (www / "PTC_MR.zip").write_bytes(archive({"PTC_MR/readme.txt": "nothing here"}))
+    with pytest.raises(InputError, match=r"PTC_MR\.zip holds no PTC_MR_A\.txt"):
+        catalog.load("PTC_MR", progress=False)
 
 
 @pytest.mark.parametrize("name", ["../evil.txt", "/tmp/evil.txt", "a/../../evil.txt"])

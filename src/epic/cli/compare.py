@@ -34,7 +34,7 @@ def compare(
     config: ConfigFile = None,
     data: DataFolder = None,
 ) -> None:
-    """Say, with an interval, whether augmentation helps on a dataset or on a file of your own.
+    """Say, with an interval, whether augmentation helps on a dataset or on your own file.
 
     Every method meets the same splits and the same initial weights, may try as many settings on validation, and takes
     the same number of gradient steps. Runs are kept: the same command goes on where it stopped, and more splits add to

@@ -42,5 +42,5 @@ def figures(
     make_folder(out)
     for name in names:
         drawn = draw(name, numbers)
-        picture, beside = drawn.save(out, name, format)
-        typer.echo(f"wrote {picture} and {beside.name} ({drawn.source})")
+        picture, numbers_file = drawn.save(out, name, format)
+        typer.echo(f"wrote {picture} and {numbers_file.name} ({drawn.source})")

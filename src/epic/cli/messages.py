@@ -14,7 +14,7 @@ log = logging.getLogger("epic")
 
 
 class _Plain(logging.Handler):
-    """Writes the bare message: no time, no level, no line breaks of its own."""
+    """Write the bare message: no time, no level, no added line breaks."""
 
     def emit(self, record: logging.LogRecord) -> None:
         Console(stderr=True, soft_wrap=True).print(self.format(record), markup=False, highlight=False)

@@ -1,4 +1,4 @@
-"""Curves for TensorBoard, where it is installed."""
+"""Curves for TensorBoard, if it is installed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def watcher(folder: Path) -> Callable[[dict[str, Any]], None] | None:
-    """What to call after each epoch, or None where TensorBoard is not installed."""
+    """Return a function to call after each epoch, or None if TensorBoard is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:

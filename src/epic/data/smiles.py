@@ -142,7 +142,7 @@ def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
             return list(reader.fieldnames or []), list(reader)
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path} is not UTF-8 text (byte {error.object[error.start]:#x}): save it as UTF-8, or, where it is "
+            f"{path} is not UTF-8 text (byte {error.object[error.start]:#x}): save it as UTF-8, or, if it is "
             f"Latin-1, run `iconv -f latin1 -t utf-8 {path.name}`"
         ) from error
 
@@ -171,7 +171,7 @@ class Cell:
 
     @property
     def number(self) -> float:
-        """Its value; NaN where it is empty."""
+        """Its value; NaN if it is empty."""
         try:
             value = float(self.text or "nan")
         except ValueError:
@@ -194,7 +194,7 @@ class Cell:
 
 
 def _labels(path: Path, cells: list[list[Cell]], task: str | None) -> tuple[Tensor, str, str]:
-    """Return labels, what they are (as told, or as they look), and a note if that may surprise."""
+    """Return labels, what they are (as given, or as they look), and a note if that may surprise."""
     y, note = torch.tensor([[cell.number for cell in row] for row in cells]), ""
     single = y.shape[1] == 1
     if task is None:

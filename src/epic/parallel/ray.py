@@ -1,4 +1,4 @@
-"""The same on a Ray cluster: Ray Core, one task a call, results back to the one who asked."""
+"""Run tasks on a Ray cluster with Ray Core, one remote call for each task."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from epic.errors import InputError
 from epic.parallel.processes import RETRIES, Outcome, attempt, following
 
 AHEAD = 2
-"""Tasks handed out for each processor where some may wait: enough to keep it busy, few enough to lose little."""
+"""Tasks handed out for each processor if some may wait: enough to keep it busy, few enough to lose little."""
 
 
 def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str, ahead: bool) -> Iterator[Outcome]:
-    """Yield outcomes as they come. A task whose node dies is done again on another."""
+    """Yield outcomes as they come. A task whose node dies is done again on another node."""
     try:
         import ray
     except ImportError as error:
