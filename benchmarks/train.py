@@ -9,7 +9,7 @@ left out on all sides.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -22,8 +22,9 @@ from epic import EPIC, LearnedCost
 from epic.augment import Vanilla, training_steps
 from epic.data import load
 from epic.data.splits import split_of
+from epic.nn.fit_loop import FitLoop
 from epic.train import Training, backbone_for
-from epic.train.loop import Steps, _batches, _epoch
+from epic.train.loop import Steps
 from timing import RESULTS, keep_memory, race, record
 
 
@@ -65,11 +66,11 @@ def main() -> None:
 
     def ours(method, workers: int = 0):
         model = backbone_for(graphs, outputs=2)
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
         method.set_label_type("classes", 2)
-        steps = Steps(graphs, method, recipe)
-        batches: Iterator = _batches(steps, 0, workers)
-        return lambda: _epoch(model, optimizer, batches, steps.per_epoch, training_steps(method), "cpu")
+        steps, acting = Steps(graphs, method, recipe), training_steps(method)
+        loop = FitLoop(model, recipe, judge=lambda line: line["loss"])
+        stream = steps.batches(0, workers)
+        return lambda: loop.train_epoch(islice(stream, steps.per_epoch), lambda batch: acting.loss(model, batch))
 
     def minimal():
         model = Plain(graphs.x.shape[1])
@@ -91,7 +92,7 @@ def main() -> None:
     count = len(graphs)
     entries = {
         "minimal PyG loop": (minimal(), count),
-        "ours, vanilla": (ours(Vanilla(0)), count),
+        "ours, vanilla": (ours(Vanilla(seed=0)), count),
         "ours, epic at 0.5": (ours(epic()), count),
         "ours, epic at 0.5, one loader worker": (ours(epic(), workers=1), count),
     }

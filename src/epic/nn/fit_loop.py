@@ -115,7 +115,7 @@ class FitLoop:
         """Train to the end and leave the model with the weights of the best epoch, in evaluation mode.
 
         Args:
-            batches: Returns the batches of an epoch; called in training mode.
+            batches: Returns the batches of an epoch.
             loss: Returns the loss of a batch. Gradients are zero when it is called, and it may call ``backward`` on
                 parts of the loss that it then leaves out of the graph.
             evaluate: Returns what to note of an epoch; called in evaluation mode.
@@ -138,8 +138,7 @@ class FitLoop:
                 epoch = len(self.history)
                 torch.manual_seed(derived(options.seed, "dropout", epoch).initial_seed())
                 self.optimizer.param_groups[0]["lr"] = options.lr_at(epoch)
-                model.train()
-                mean = self._updates(batches(epoch), loss)
+                mean = self.train_epoch(batches(epoch), loss)
                 if not math.isfinite(mean):
                     raise InputError(f"the loss became {mean} in epoch {epoch}: try a smaller lr than {options.lr}")
                 model.eval()
@@ -155,8 +154,9 @@ class FitLoop:
         if self.path is not None:
             self.path.unlink(missing_ok=True)
 
-    def _updates(self, batches: Iterable[Batch], loss: Callable[[Batch], Tensor]) -> float:
-        """Make one gradient update for each batch and return the mean loss."""
+    def train_epoch(self, batches: Iterable[Batch], loss: Callable[[Batch], Tensor]) -> float:
+        """Make one gradient update for each batch, in training mode, and return the mean loss."""
+        self.model.train()
         total: Tensor | float = 0.0
         count = 0
         for batch in batches:
