@@ -11,7 +11,7 @@ help:
 	@echo "make demo       learn edit costs on lollipop graphs, draw an edit path, train (about a minute)"
 	@echo "make test       all tests; set EPIC_DATA to a data folder to include those on real data"
 	@echo "make test-fast  the tests that take no more than two minutes together"
-	@echo "make check      ruff and mypy"
+	@echo "make check      ruff, mypy and import-linter"
 	@echo "make bench      speed of the core, of training and of every method (needs EPIC_DATA)"
 
 # torch first and alone: resolved together with the rest, pip may fetch a build for another accelerator.
@@ -34,6 +34,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 bench: $(READY)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'

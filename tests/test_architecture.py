@@ -3,6 +3,7 @@
 import ast
 import importlib
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,18 @@ def test_no_import_by_string(path):
         assert not names & {"import_module", "__import__"}, f"line {node.lineno}"
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
+def test_rooms_import_each_other_and_not_the_face(path):
+    """``from epic import EPIC`` would import every room; only the version is stated there."""
+    if path.parent.name == "cli":
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "epic":
+            assert [alias.name for alias in node.names] == ["__version__"], f"line {node.lineno}"
+        if isinstance(node, ast.Import):
+            assert "epic" not in {alias.name for alias in node.names}, f"line {node.lineno}"
+
+
 def public():
     """Everything that the package or a room exports, once."""
     found = {}
@@ -51,8 +64,12 @@ def complaints(thing, name, doc):
     declared = {n for n, p in getattr(thing, "params", {}).items() if p.help}
     arguments = [p for p in signature.parameters if p not in {"self", "cls", *declared}]
     lacks = []
-    if len(arguments) > 1 and "Args:" not in doc and not (inspect.isclass(thing) and "Attributes:" in doc):
-        lacks.append(f"{name} does not explain {', '.join(arguments)}")
+    if inspect.isclass(thing):
+        missing = [a for a in arguments if not re.search(rf"\b{a}\b", doc)]
+    else:
+        missing = arguments if len(arguments) > 1 and "Args:" not in doc else []
+    if missing:
+        lacks.append(f"{name} does not explain {', '.join(missing)}")
     silent = inspect.isclass(thing) or signature.return_annotation in (None, "None", "Self", inspect.Signature.empty)
     if (
         not silent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,13 +12,15 @@ import torch
 from torch_geometric.data import Data
 from typing_extensions import Self
 
+from epic.augment import checks
+from epic.augment.params import Parameters, param
 from epic.classifiers.voting import GRID, WEIGHTS, best_k, choices, class_labels, validate, vote
 from epic.costs.base import Cost
 from epic.costs.learned import LearnedCost
 from epic.data.splits import hold_out
 from epic.distance.nearest import Neighbors, nearest
 from epic.distance.pairs import embed_all
-from epic.errors import InputError, choose
+from epic.errors import InputError
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.degrees import detect
 from epic.graphs.packed import Graphs, PackedGraphs
@@ -46,7 +47,7 @@ class Neighbor:
     path: EditPath = field(repr=False)
 
 
-class EditNeighbors:
+class EditNeighbors(Parameters):
     """Classify graphs by their nearest neighbours in exact edit distance.
 
     It follows scikit-learn: ``clone``, ``cross_val_score``, ``GridSearchCV`` and pipelines take it, and predictions
@@ -78,35 +79,12 @@ class EditNeighbors:
     """
 
     _estimator_type = "classifier"  # for scikit-learn before 1.6
-
-    def __init__(
-        self,
-        *,
-        cost: Cost | None = None,
-        n_neighbors: int | None = None,
-        weights: str = "uniform",
-        grid: Sequence[int] = GRID,
-        seed: Seed = 0,
-        progress: bool = True,
-    ) -> None:
-        # As given and unchecked, as scikit-learn's clone wants it; fit checks.
-        self.cost, self.n_neighbors, self.weights = cost, n_neighbors, weights
-        self.grid, self.seed, self.progress = grid, seed, progress
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor arguments by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
-    def set_params(self, **params: Any) -> Self:
-        """Change constructor arguments."""
-        for name, value in params.items():
-            setattr(self, choose(name, self.get_params(), "parameter"), value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = inspect.signature(type(self)).parameters
-        given = {n: repr(v) for n, v in self.get_params().items() if repr(v) != repr(defaults[n].default)}
-        return f"{type(self).__name__}({', '.join(f'{n}={v}' for n, v in given.items())})"
+    cost: Cost | None = param(default=None)
+    n_neighbors: int | None = param(default=None)
+    weights: str = param(default="uniform", check=checks.one_of(WEIGHTS))
+    grid: Sequence[int] = param(default=GRID)
+    seed: Seed = param(default=0, check=checks.seed)
+    progress: bool = param(default=True)
 
     def __sklearn_tags__(self) -> Any:
         """Describe the classifier to scikit-learn, which is the only caller."""
@@ -138,7 +116,6 @@ class EditNeighbors:
         Raises:
             InputError: An argument is wrong; what was fitted before is kept.
         """
-        choose(self.weights, WEIGHTS, "weights")
         if self.cost is not None and not isinstance(self.cost, Cost):
             raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(self.cost).__name__}")
         given = pack(graphs).to("cpu")

@@ -1,0 +1,55 @@
+"""The snippets of the README run in order, and its commands exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn import functional
+from torch_geometric.loader import DataLoader
+
+from epic.cli import app
+from epic.data import lollipop
+from epic.graphs.convert import pack
+from epic.train import backbone_for
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+
+
+def graphs(count, seed):
+    made = lollipop(count, heads=(3, 5), seed=seed)
+    for g in made:
+        g.x = torch.randn(g.num_nodes, 3, generator=torch.Generator().manual_seed(seed))
+    return made
+
+
+@pytest.mark.slow
+def test_the_snippets_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train, test = graphs(20, 0), graphs(6, 1)
+    backbone = backbone_for(pack(train), outputs=2, hidden_channels=8, num_layers=2)
+    names = {
+        "F": functional,
+        "train": train,
+        "test": test,
+        "loader": DataLoader(train, batch_size=8),
+        "model": backbone,
+        "backbone": backbone,
+        "g1": test[0],
+        "g2": test[1],
+        "k": 2,
+    }
+    snippets = re.findall(r"```python\n(.*?)```", README, re.S)
+    assert len(snippets) == 5
+    for number, snippet in enumerate(snippets):
+        exec(compile(snippet, f"README.md, snippet {number}", "exec"), names)
+    assert names["value"].requires_grad
+    assert names["indices"].shape == (6, names["model"].n_neighbors_)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["epic.safetensors", "path.html", "path.png"]
+
+
+def test_the_commands_exist():
+    known = {command.name or command.callback.__name__ for command in app.registered_commands}
+    used = set(re.findall(r"^epic ([a-z]+)", README, re.M)) | set(re.findall(r"`epic ([a-z]+)", README))
+    assert used - known == set()
+    assert len(used) > 10
