@@ -63,16 +63,7 @@ def read_tensors(
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what :func:`write_tensors` wrote.
 
-    Args:
-        path: The file.
-        forms: Names of formats that its header may carry.
-        remedy: What to do about a damaged file, for the message.
-
-    Returns:
-        The tensors and the header.
-
-    Raises:
-        InputError: If the file is missing or damaged, or has another format.
+    ``forms`` are the formats that its header may name, ``remedy`` is what to do about a damaged file.
     """
     path = Path(path)
     if not path.is_file():

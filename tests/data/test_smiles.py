@@ -1,3 +1,5 @@
+import csv
+import gzip
 import os
 from pathlib import Path
 
@@ -6,7 +8,6 @@ import torch
 
 from epic import InputError
 from epic.data import catalog, load, read_ogb, read_smiles
-from epic.data.ogb import read_smiles_of
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES, molecule, scaffold_split
 
 pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
@@ -34,7 +35,9 @@ def test_features_equal_ogbs_own(name):
     root = Path(os.environ.get("EPIC_DATA", "")) / "ogb"
     if not (root / name.replace("-", "_")).is_dir():
         pytest.skip(f"set EPIC_DATA to a folder with ogb/{name.replace('-', '_')} to compare with OGB's files")
-    dataset, smiles = read_ogb(root, name), read_smiles_of(root, name)
+    dataset = read_ogb(root, name)
+    with gzip.open(root / name.replace("-", "_") / "mapping" / "mol.csv.gz", "rt", encoding="utf-8") as file:
+        smiles = [row["smiles"] for row in csv.DictReader(file)]
     for i in range(0, len(dataset), 23):
         ours, theirs = molecule(smiles[i]), dataset.graphs.graph(i)
         for key in ("x", "edge_index", "edge_attr"):

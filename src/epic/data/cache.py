@@ -29,13 +29,9 @@ def cache_folder() -> Path:
 
 
 def parsed(name: str, files: Iterable[Path], read: Callable[[], Dataset], how: object = None) -> Dataset:
-    """Return what ``read`` gives, from the cache if it was read before and the files have not changed since.
+    """Return what ``read`` gives, from the cache if it was read before and ``files`` have not changed since.
 
-    Args:
-        name: Name of the dataset.
-        files: The files that it is read from.
-        read: Reads it.
-        how: Whatever else the result depends on.
+    ``how`` is whatever else the result depends on.
     """
     sources = sorted(f.resolve() for f in files)
     stamp = [__version__, repr(how), *(f"{f}:{f.stat().st_size}:{f.stat().st_mtime_ns}" for f in sources)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,12 +42,11 @@ class Collection:
 
     def find(self, name: str, data: str | Path | None = None) -> Path | None:
         """Return the folder of a dataset, or None if it is not here."""
-        roots = [root for folder in data_folders(data) for root in (folder / self.folder, folder)]
-        return next((p for root in roots for p in self._places(root, name) if (p / self.mark(name)).exists()), None)
-
-    def _places(self, root: Path, name: str) -> Iterator[Path]:
-        yield root / self.directory(name) / "raw"
-        yield root / self.directory(name)
+        roots = [
+            root / self.directory(name) for folder in data_folders(data) for root in (folder / self.folder, folder)
+        ]
+        places = (place for root in roots for place in (root / "raw", root))
+        return next((place for place in places if (place / self.mark(name)).exists()), None)
 
     def load(self, name: str, data: str | Path | None, download: bool, progress: bool) -> Dataset:
         """Read a dataset, downloaded first if it is not here; parsed once, then read from the cache."""

@@ -10,15 +10,9 @@ from epic.errors import InputError
 
 
 def integers(text: bytes, path: Path, columns: int | None = None) -> np.ndarray:
-    """Return a table of integers as an array [lines, columns].
+    """Read lines of integers, separated by commas or spaces, as an array [lines, columns].
 
-    Args:
-        text: Lines of integers with commas or spaces between them.
-        path: Where the text comes from, for messages.
-        columns: Numbers in a line (default: as many as in the first).
-
-    Raises:
-        InputError: If a value is no integer, or a line has more or fewer numbers.
+    ``columns`` is the number of integers in a line (default: as many as in the first); ``path`` is for messages.
     """
     try:
         flat = np.array(text.replace(b",", b" ").split(), dtype=np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 from pathlib import Path
@@ -63,12 +62,6 @@ def read_ogb(folder: str | Path, name: str) -> Dataset:
     )
     parts = [_table(root / "split" / "scaffold" / f"{p}.csv.gz")[:, 0] for p in ("train", "valid", "test")]
     return Dataset(name, graphs, "binary", Split(*map(torch.from_numpy, parts)))
-
-
-def read_smiles_of(folder: str | Path, name: str) -> list[str]:
-    """Return the SMILES of each graph, from the mapping file."""
-    with gzip.open(Path(folder) / _directory(name) / "mapping" / "mol.csv.gz", "rt", encoding="utf-8") as file:
-        return [row["smiles"] for row in csv.DictReader(file)]
 
 
 def _open(path: Path) -> bytes:
