@@ -1,19 +1,119 @@
-"""The tables of docs/results.md are those that the raw lines in results/ give."""
+"""The tables of docs/results.md are what the raw lines in results/ give."""
 
+import json
+import re
 import runpy
+import statistics
 from pathlib import Path
 
 import pytest
 
+from epic.train.config import RESULTS_VERSION
+
 ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+PART = re.compile(r"<!-- results version (\d+): epic (report .*?) -->\n(.*?)<!-- end -->", re.DOTALL)
+CELL = re.compile(r"^([\d.]+)(?: \(([\d.]+)\))?(?: (\d+)/\d+)?$")
+METHODS = {"unit": "epic_unit", "feature": "epic_feature", "learned": "epic", "random": "epic", "bfs": "epic"}
+FIELDS = {"the first": "accuracy", "vote": "voted_accuracy", "on validation": "k_accuracy"}
+
+
+def parts():
+    return list(PART.finditer(PAGE))
+
+
+def cells(text):
+    """Plan, block, row, column and text of every measured cell."""
+    plan = block = ""
+    columns = []
+    for line in text.splitlines():
+        if line.startswith("## "):
+            plan, block = line[3:], ""
+        elif re.fullmatch(r"\*[^*]+\*", line):
+            block = line.strip("*")
+        elif line.startswith("|  |"):
+            columns = [c.strip() for c in line.strip("|").split("|")][1:]
+        elif line.startswith("| "):
+            label, *texts = (c.strip() for c in line.strip("|").split("|"))
+            if label != "paper" and not label.startswith("minus "):
+                for column, cell in zip(columns, texts, strict=True):
+                    if column != "rank":
+                        yield plan, block, label, column, cell.replace("*", "")
+
+
+def values(records, plan, block, label, column):
+    """What a cell is the mean of, straight from the lines; None where this test does not know."""
+    if plan in ("main", "noise", "costs", "order", "splits"):
+        noise = re.search(r"(\d+) % noise", block)
+        wanted = {
+            "dataset": column,
+            "backbone": block.split(",")[0].lower(),
+            "noise": int(noise[1]) / 100 if noise else 0.0,
+            "method": METHODS.get(label, label),
+        }
+        order = "bfs" if label == "bfs" else "random"
+        found = [r for r in records if r["kind"] == "train" and r["config"]["seed"] < 1000]
+        found = [r for r in found if all(r["config"][k] == v for k, v in wanted.items())]
+        found = [r for r in found if r["config"]["settings"].get("order", "random") == order]
+        return [100 * r["test"] for r in found if "error" not in r]
+    if plan in ("distance", "distance_exact"):
+        field = next((f for text, f in FIELDS.items() if block.endswith(text)), None)
+        where = {"cost": label, "dataset": column}
+        found = [r for r in records if r["kind"] == "distance" and all(r["config"][k] == v for k, v in where.items())]
+        return None if field is None else [r[field] for r in found]
+    if plan == "blur":
+        return [r["frobenius"][column] for r in records if r["kind"] == "blur" and r["config"]["dataset"] == label]
+    if plan == "lollipop":
+        sign = "negative" if "different" in block else "positive"
+        part = {"head and head": "head", "head and tail": "mixed", "tail and tail": "tail"}[label]
+        return [r["pattern"][f"{sign}_{part}"] for r in records if r["kind"] == "lollipop"]
+    if plan == "curves" and column in ("last training loss", "least validation loss"):
+        (run,) = (r for r in records if r["kind"] == "curves" and r["config"]["assignment"] == label)
+        return [run["train_loss"][-1] if column.startswith("last") else min(run["validation_loss"])]
+    return None
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_every_cell_is_the_mean_of_its_raw_lines(number):
+    version, command, text = parts()[number].groups()
+    file = re.search(r"--results (\S+)", command)[1]
+    every = [json.loads(line) for line in (ROOT / file).read_text().splitlines()]
+    records = list({r["key"]: r for r in every}.values())
+    assert all(r["config"].get("recipe", r["config"].get("results_version")) == int(version) for r in records)
+    compared = 0
+    for plan, block, label, column, cell in cells(text):
+        found = values(records, plan, block, label, column)
+        if found is None:
+            continue
+        where = (plan, block, label, column)
+        shown = CELL.match(cell)
+        assert (shown is None) == (not found), where
+        if shown is None:
+            continue
+        mean, deviation, runs = shown.groups()
+        digits = len(mean.partition(".")[2])
+        assert float(mean) == pytest.approx(statistics.mean(found), abs=0.51 * 10**-digits), where
+        assert (deviation is None) == (len(found) == 1), where
+        if deviation is not None:
+            digits = len(deviation.partition(".")[2])
+            assert float(deviation) == pytest.approx(statistics.stdev(found), abs=0.51 * 10**-digits), where
+        assert runs is None or int(runs) == len(found), where
+        compared += 1
+    assert compared > 30
+
+
+def test_the_page_says_of_which_version_its_tables_are():
+    former = {int(p[1]) for p in parts()} - {RESULTS_VERSION}
+    assert len(parts()) == 3
+    for version in former:
+        assert f"of the former results version, {version}." in PAGE
+        assert f"today's version is {RESULTS_VERSION}." in PAGE
 
 
 @pytest.mark.slow
-def test_the_page_of_results_is_up_to_date(monkeypatch):
+def test_tables_of_this_version_are_up_to_date(monkeypatch):
     monkeypatch.chdir(ROOT)
     script = runpy.run_path(str(ROOT / "docs" / "update.py"))
-    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    parts = list(script["PART"].finditer(page))
-    assert len(parts) == 3
-    for part in parts:
+    assert script["PART"].pattern == PART.pattern
+    for part in parts():
         assert part[0] == script["generated"](part), "run docs/update.py"
