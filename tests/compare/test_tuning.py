@@ -1,5 +1,11 @@
+from itertools import combinations
+
 from epic.augment import METHODS, find_method
+from epic.compare.plan import Plan
+from epic.compare.store import Store
 from epic.compare.tuning import PLAIN, candidates, spread
+from epic.nn.backbones import BackboneConfig
+from epic.train.config import RunConfig
 
 
 def test_every_method_gets_the_same_budget_or_all_it_has():
@@ -29,5 +35,10 @@ def test_one_change_at_a_time_the_axes_in_turn_then_the_rest():
     assert spread(grid, 99, "x") == whole
 
 
-def test_plain_training_tries_what_the_loop_and_the_backbone_take():
-    assert set(PLAIN) == {"pool", "lr", "dropout"}
+def test_plain_training_tries_every_choice_its_defaults_first(tmp_path):
+    plan = Plan(name="p", title="p", datasets=("a",), entries=("vanilla",), tune=99, plain=tuple(PLAIN))
+    tries = [t.config for t in plan.expand(plan.groups()[0], Store(tmp_path / "r.jsonl")).tuning]
+    seen = [(BackboneConfig(**c["model"]), c["lr"]) for c in tries]
+    assert seen[0] == (BackboneConfig(), RunConfig(dataset="a").lr)
+    assert len(seen) == 12
+    assert all(a != b for a, b in combinations(seen, 2)), "no try is made twice"

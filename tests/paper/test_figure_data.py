@@ -1,15 +1,12 @@
 """Numbers of figures: from the store where runs are done, else measured now."""
 
 import json
+from dataclasses import asdict
 
 import pytest
 
 from epic.compare.store import Store
 from epic.compare.task import Task
-from epic.costs import LearnedCost
-from epic.data import lollipop, stratified_split
-from epic.graphs.convert import pack
-from epic.paper.experiments.lollipop import pattern
 from epic.paper.figure_data import FigureData
 from epic.paper.plans import load_plan
 from tests.compare.stores import tasks as known
@@ -46,31 +43,28 @@ def test_ends_of_paths_are_unseen_lollipops_of_the_right_classes(fresh):
 
 
 def test_without_runs_costs_and_blur_are_measured_on_unseen_lollipops(fresh):
-    same = LearnedCost().fit(lollipop(80, seed=0), epochs=2, seed=0, progress=False)
-    assert fresh.costs().values == [pattern(same, lollipop(24, seed=1))]
+    (costs,) = fresh.costs().values
+    assert max(asdict(costs).values()) == 1
+    assert min(asdict(costs).values()) > 0
     blur = fresh.blur()
     assert list(blur.values) == ["lollipop"]
-    assert sorted(blur.values["lollipop"]) == list(range(1, 11))
+    errors = blur.values["lollipop"]
+    assert sorted(errors) == list(range(1, 11))
+    # The rows and columns of both assignments sum to one: no pair is further apart than this.
+    most = max(g.num_nodes for g in fresh.unseen)
+    assert all(0 < e < (2 * 2 * most) ** 0.5 for e in errors.values())
     assert "30 pairs of 24 unseen ones" in blur.source
 
 
 def test_without_runs_curves_are_learned_now(fresh):
     measured = fresh.curves()
     assert "learned now" in measured.source
-    graphs = pack(lollipop(80, seed=0))
-    split = stratified_split(graphs.y, seed=0)
-    for assignment in ("sinkhorn", "hungarian"):
-        cost = LearnedCost().fit(
-            graphs.select(split.train),
-            validation=graphs.select(split.validation),
-            assignment=assignment,
-            epochs=2,
-            seed=0,
-            progress=False,
-        )
-        (lines,) = measured.values["lollipop"][assignment]
-        assert lines["training"] == [e.loss for e in cost.history_]
-        assert lines["validation"] == [e.validation for e in cost.history_]
+    by = measured.values["lollipop"]
+    assert list(by) == ["sinkhorn", "hungarian"]
+    for (lines,) in by.values():
+        assert [len(lines[what]) for what in ("training", "validation")] == [2, 2]
+        assert all(0 < loss < 10 for line in lines.values() for loss in line)
+    assert by["sinkhorn"] != by["hungarian"]
 
 
 def test_finished_runs_of_the_plan_go_before_others(tmp_path):

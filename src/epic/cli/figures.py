@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from epic.cli.messages import progress
 from epic.cli.options import make_folder
 from epic.errors import choose
 
@@ -38,7 +39,7 @@ def figures(
 
     choose(format, FORMATS, "format")
     names = [choose(name, FIGURES, "figure") for name in only or FIGURES]
-    numbers = FigureData(Store(results), graphs, epochs=epochs, seed=seed)
+    numbers = FigureData(Store(results), graphs, epochs=epochs, seed=seed, progress=progress())
     make_folder(out)
     for name in names:
         drawn = draw(name, numbers)

@@ -142,7 +142,8 @@ def chart(title: str, words: str, draw: Any) -> Markup:
     figure = Figure(figsize=(3.6, 2.3), layout="constrained")
     draw(figure.add_subplot())
     text = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": title + words}):
+    settings = {"svg.fonttype": "none", "svg.hashsalt": title + words, "font.sans-serif": ["DejaVu Sans"]}
+    with matplotlib.rc_context(settings):
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     svg = text.getvalue()
     inside = svg[svg.index(">", svg.index("<svg")) + 1 :]
