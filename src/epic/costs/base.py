@@ -143,7 +143,12 @@ class Cost(ABC):
 
     @classmethod
     def from_state(cls, tensors: dict[str, Tensor], header: dict[str, Any]) -> Cost:
-        """Make the cost that :meth:`state` described."""
+        """Return the cost that :meth:`state` described.
+
+        Args:
+            tensors: The tensors that :meth:`state` gave.
+            header: A dictionary that holds the JSON values that it gave.
+        """
         return cls()
 
     def save(self, path: str | Path) -> None:

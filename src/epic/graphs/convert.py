@@ -15,10 +15,15 @@ from epic.graphs.packed import Graphs, PackedGraphs, offsets
 
 
 def pack(graphs: Graphs, check: bool = True) -> PackedGraphs:
-    """PackedGraphs graphs, checking them on the way.
+    """Return graphs in a few long tensors.
 
-    ``graphs`` is a ``PackedGraphs`` (returned as it is), a ``Batch``, one ``Data``, any sequence of ``Data``, or what
-    ``epic.data.load`` gives.
+    Args:
+        graphs: A ``PackedGraphs`` (returned as it is), a ``Batch``, one ``Data``, any sequence of ``Data``, or what
+            ``epic.data.load`` gives.
+        check: Whether to check that indices are in range and shapes agree.
+
+    Raises:
+        InputError: The graphs are broken, or differ in their attributes.
     """
     if isinstance(graphs, PackedGraphs):
         return graphs

@@ -128,7 +128,7 @@ class PackedGraphs:
         return torch.repeat_interleave(torch.arange(len(self), device=self.ptr.device), self.sizes)
 
     def degree(self, end: int = 0) -> Tensor:
-        """Count the edges that leave (``end=0``) or reach (``end=1``) each node."""
+        """Return how many edges leave (``end=0``) or reach (``end=1``) each node."""
         return torch.bincount(self.edge_index[end], minlength=self.num_nodes)
 
     def to(self, device: torch.device | str) -> PackedGraphs:

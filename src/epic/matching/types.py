@@ -81,8 +81,8 @@ class Pricing(Protocol):
 class PairCosts:
     """Costs of P pairs of graphs, padded: pair p occupies ``[:rows[p], :columns[p]]``.
 
-    ``source`` ``[P, n]`` and ``target`` ``[P, m]`` name the node of each row and column; ``pair`` tells which of the
-    listed pairs each p is.
+    ``substitution`` is ``[P, n, m]``, ``deletion`` ``[P, n]`` and ``insertion`` ``[P, m]``. ``source`` ``[P, n]`` and
+    ``target`` ``[P, m]`` name the node of each row and column; ``pair`` tells which of the listed pairs each p is.
     """
 
     substitution: Tensor
@@ -146,6 +146,7 @@ class OperationCosts:
     """What the operations of assignments cost.
 
     ``source[u]`` is the price of substituting or deleting u, ``target[v]`` of inserting v (0 where v replaces a node).
+    ``source_ptr`` and ``target_ptr`` are the offsets of the pairs.
     """
 
     source: Tensor

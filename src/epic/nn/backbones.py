@@ -93,7 +93,12 @@ class Backbone(nn.Module):
         return self.first(batch.x, "x")
 
     def nodes(self, batch: Batch, h: Tensor | None = None) -> Tensor:
-        """Return node vectors after all layers."""
+        """Return node vectors after all layers.
+
+        Args:
+            batch: The graphs.
+            h: Encoded nodes (default: :meth:`encode` of the batch).
+        """
         h = self.encode(batch) if h is None else h
         weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
@@ -108,13 +113,23 @@ class Backbone(nn.Module):
         return h
 
     def pool(self, h: Tensor, batch: Batch) -> Tensor:
-        """Return one vector for each graph from node vectors."""
+        """Return one vector for each graph.
+
+        Args:
+            h: Node vectors.
+            batch: The graphs.
+        """
         groups = Segments(batch.batch, batch.num_graphs)
         total = segment_sum(h, groups)
         return total if self.config.pool == "sum" else total / groups.ptr.diff().clamp_min(1)[:, None]
 
     def embed(self, batch: Batch, h: Tensor | None = None) -> Tensor:
-        """Return one vector for each graph."""
+        """Return one vector for each graph.
+
+        Args:
+            batch: The graphs.
+            h: Encoded nodes, as in :meth:`nodes`.
+        """
         return self.pool(self.nodes(batch, h), batch)
 
     def forward(self, batch: Batch) -> Tensor:

@@ -25,8 +25,8 @@ from epic.matching.types import Assignment
 class Intermediate:
     """Graphs on edit paths.
 
-    ``source_node`` and ``target_node`` are the positions of each node in ``Assignment.source`` and ``.target``, -1
-    where there is none.
+    ``graphs`` are the graphs themselves. ``source_node`` and ``target_node`` are the positions of each node in
+    ``Assignment.source`` and ``.target``, -1 where there is none.
     """
 
     graphs: PackedGraphs

@@ -61,6 +61,15 @@ class EditPath:
     ``len(path)`` counts operations; ``path[k]`` is the graph after k of them, for k from 0 (the source) to
     ``len(path)`` (the target). Iterating yields all of these graphs. Make one with :func:`epic.edit_path` or
     ``EPIC.path``.
+
+    Args:
+        ends: Source and target, packed.
+        assignment: Which node becomes which.
+        ops: The operations with their prices.
+        rank: Position of each operation on the path.
+        order: Name of the order.
+        num_classes: Number of classes, for soft labels.
+        finish: Applied to every graph on the way.
     """
 
     def __init__(

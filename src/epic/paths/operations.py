@@ -15,7 +15,8 @@ from epic.matching.types import Assignment, OperationCosts
 class Operations:
     """Pair p owns operations ``ptr[p]:ptr[p+1]``: its source nodes in order, then the target nodes to insert.
 
-    ``source`` and ``target`` are places in ``Assignment.source`` and ``.target``, -1 for the missing side.
+    ``source`` and ``target`` are places in ``Assignment.source`` and ``.target``, -1 for the missing side; ``price`` is
+    what each operation costs.
     """
 
     source: np.ndarray
@@ -25,7 +26,12 @@ class Operations:
 
     @staticmethod
     def of(m: Assignment, prices: OperationCosts) -> Operations:
-        """List the operations of assignments with their prices."""
+        """Return the operations of assignments.
+
+        Args:
+            m: The assignments.
+            prices: What their operations cost.
+        """
         new = m.origin < 0
         inserted, inserts = new.nonzero()[0], counts(new, m.target_ptr)
         nodes = lengths(m.source_ptr)
@@ -47,7 +53,12 @@ class Operations:
         return owners(self.ptr)
 
     def marks(self, done: np.ndarray, assignment: Assignment) -> tuple[np.ndarray, np.ndarray]:
-        """Mark the source and target nodes whose operation is ``done``."""
+        """Return which source and which target nodes have had their operation.
+
+        Args:
+            done: Whether each operation is done.
+            assignment: The assignments that the operations come from.
+        """
         source = np.zeros(assignment.source.size, dtype=bool)
         target = np.zeros(assignment.target.size, dtype=bool)
         source[self.source[done & (self.source >= 0)]] = True

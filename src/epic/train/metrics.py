@@ -29,6 +29,10 @@ def score(output: Tensor, y: Tensor, task: str) -> float:
 def accuracy(output: Tensor, y: Tensor) -> float:
     """Return the share of graphs whose largest output is their class, or the largest of their soft labels.
 
+    Args:
+        output: Outputs of a model ``[graphs, classes]``.
+        y: Class indices, or rows of class shares.
+
     >>> accuracy(torch.tensor([[2.0, 1.0], [0.0, 3.0]]), torch.tensor([0, 0]))
     0.5
     """
@@ -39,7 +43,9 @@ def accuracy(output: Tensor, y: Tensor) -> float:
 def roc_auc(output: Tensor, y: Tensor) -> float:
     """Return the area under the ROC curve, averaged over the tasks that have both classes.
 
-    Missing labels (NaN) are left out.
+    Args:
+        output: Outputs of a model ``[graphs, tasks]``.
+        y: 0/1 labels; missing ones (NaN) are left out.
 
     Raises:
         InputError: No task has both classes.
