@@ -4,7 +4,7 @@ from torch_geometric.data import Batch, Data, InMemoryDataset
 from torch_geometric.loader import DataLoader
 
 from epic import InputError
-from epic.augment import GREA, METHODS, DropEdge, GMixup, SMixup, SubMix, training_steps
+from epic.augment import GREA, METHODS, DropEdge, DropNode, GMixup, SMixup, SubMix, training_steps
 from epic.graphs.convert import pack
 from epic.labels import loss
 from epic.testing import random_graphs as graphs
@@ -187,3 +187,15 @@ def test_attributes_of_graphs_travel_through_lists_and_evaluation_too():
             assert int(data.y) == int(found[int(data.place[0, 0])].y)
     assert "title" not in SubMix(num_classes=3)(found)
     assert SubMix(num_classes=3).eval_batch(found).title == [g.title for g in found]
+
+
+def test_attributes_that_name_nodes_do_not_outlive_a_change():
+    """PyG shifts them by the number of nodes: in a smaller graph they would point elsewhere."""
+    found = graphs()
+    for data in found:
+        data.pair_index = torch.tensor([[0], [data.num_nodes - 1]])
+    assert "pair_index" not in DropNode(0.5)(found)
+    assert "pair_index" not in DropNode(0.5)(found[0])
+    assert "pair_index" in found[0]
+    kept = DropNode().eval_batch(found).to_data_list()
+    assert all(torch.equal(a.pair_index, b.pair_index) for a, b in zip(kept, found, strict=True))

@@ -14,7 +14,8 @@ def with_graph_attributes(result: Batch, graphs: Graphs, packed: PackedGraphs, i
     """Return the batch with the graph-level attributes of the originals that its graphs still are.
 
     They are split and collated by PyG itself, which takes a while: batches without such attributes are returned as they
-    are. So are batches with mixtures, which have none: PyG knows no missing values.
+    are. So are batches with mixtures, which have none: PyG knows no missing values. Attributes that hold numbers of
+    nodes are left out where graphs were changed.
 
     Args:
         result: The batch to complete.
@@ -24,6 +25,8 @@ def with_graph_attributes(result: Batch, graphs: Graphs, packed: PackedGraphs, i
     """
     known = _KNOWN | packed.node.keys() | packed.edge.keys()
     keys = [k for k in _keys(graphs) if k not in known and not k.endswith(("_batch", "_ptr"))]
+    if bool(result.augmented.any()):
+        keys = [k for k in keys if not names_nodes(k)]
     if not keys or int(identity.min()) < 0:
         return result
     originals = graphs.to_data_list() if isinstance(graphs, Batch) else list(graphs)
@@ -32,6 +35,11 @@ def with_graph_attributes(result: Batch, graphs: Graphs, packed: PackedGraphs, i
         for key in keys:
             data[key] = originals[original][key]
     return Batch.from_data_list(completed)
+
+
+def names_nodes(key: str) -> bool:
+    """Return whether an attribute holds numbers of nodes, by PyG's rule; in a changed graph they would be wrong."""
+    return "index" in key or key == "face"
 
 
 def _keys(graphs: Graphs) -> list[str]:

@@ -13,7 +13,7 @@ from torch_geometric.transforms import BaseTransform
 from typing_extensions import Self
 
 from epic.augment import checks
-from epic.augment.attributes import with_graph_attributes
+from epic.augment.attributes import names_nodes, with_graph_attributes
 from epic.augment.findings import Findings
 from epic.augment.generation import generate_graphs, pick_graphs
 from epic.augment.loader import AugmentedLoader
@@ -312,6 +312,8 @@ class Augmentation(Parameters, BaseTransform):
         made = self.make_graphs(packed, torch.zeros(1, dtype=torch.long, device=packed.ptr.device), generator)
         if made is None:
             return data
+        for key in [k for k in data.keys() if names_nodes(k)]:  # noqa: SIM118  Data is no dict
+            del data[key]
         changed = made.graph(0)
         for key, value in changed.to_dict().items():
             if key != "y" and (key != "num_nodes" or key in data or made.x is None):

@@ -1,4 +1,4 @@
-"""Taking nodes and edges out of packed graphs."""
+"""Take nodes and edges out of packed graphs."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from epic.graphs.packed import PackedGraphs, offsets
 
 
 def undirected(graphs: PackedGraphs) -> tuple[Tensor, int]:
-    """The undirected edge that each directed edge belongs to, and how many there are."""
+    """Return the undirected edge that each directed edge belongs to, and how many there are."""
     low, high = graphs.edge_index.min(0).values, graphs.edge_index.max(0).values
     names, number = (low * graphs.num_nodes + high).unique(return_inverse=True)
     return number, names.numel()
 
 
 def keep_edges(graphs: PackedGraphs, stays: Tensor) -> PackedGraphs:
-    """The graphs with only the marked edges."""
+    """Return the graphs with only the marked edges."""
     at = stays.nonzero()[:, 0]
     return replace(
         graphs,
@@ -29,7 +29,7 @@ def keep_edges(graphs: PackedGraphs, stays: Tensor) -> PackedGraphs:
 
 
 def keep_nodes(graphs: PackedGraphs, stays: Tensor) -> PackedGraphs:
-    """The subgraphs induced by the marked nodes."""
+    """Return the subgraphs induced by the marked nodes."""
     rest = keep_edges(graphs, stays[graphs.edge_index].all(0))
     place = offsets(stays.long())
     at = stays.nonzero()[:, 0]
@@ -42,7 +42,7 @@ def keep_nodes(graphs: PackedGraphs, stays: Tensor) -> PackedGraphs:
 
 
 def never_empty(graphs: PackedGraphs, stays: Tensor, generator: torch.Generator) -> Tensor:
-    """``stays`` with one random node kept in every graph that would lose all of its nodes."""
+    """Return ``stays`` with one random node kept in every graph that would lose all of its nodes."""
     left = offsets(stays.long())[graphs.ptr].diff()
     bare = ((left == 0) & (graphs.sizes > 0)).nonzero()[:, 0]
     chance = torch.rand(bare.numel(), generator=generator, dtype=torch.double).to(graphs.ptr.device)
