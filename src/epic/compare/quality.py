@@ -1,4 +1,4 @@
-"""How good augmented graphs are, whatever a classifier says of them."""
+"""Measure augmented graphs themselves, whatever a classifier makes of them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,14 @@ ROUNDING = 1e-4
 class Quality:
     """What :func:`quality` measures; None where it is not defined.
 
-    ``interpolation``: mean error for each distance asked for, over the ``mixed`` graphs: those whose label is a mix of
-    two originals that lie apart. ``disconnected``: share of graphs in several pieces, among those whose originals are
-    in one (among all, where the originals are not known). ``isolated``: share of nodes without an edge to another node.
-    ``valid``: share of graphs that are molecules RDKit can sanitise. ``milliseconds``: to make one graph.
+    Attributes:
+        interpolation: Mean error for each distance asked for, over the ``mixed`` graphs.
+        mixed: Number of graphs whose label is a mix of two originals that lie apart.
+        disconnected: Share of graphs in several pieces, among those whose originals are in one piece (among all, where
+            the originals are not known).
+        isolated: Share of nodes without an edge to another node.
+        valid: Share of graphs that are molecules RDKit can sanitise.
+        milliseconds: Time to make one graph.
     """
 
     graphs: int
@@ -60,8 +64,10 @@ class Sample:
 
 @torch.no_grad()
 def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: int = 0) -> Sample | None:
-    """One graph for each of ``count`` randomly chosen originals (all, if there are fewer), made in batches as in
-    training; None if the method makes none.
+    """Make one graph for each of ``count`` randomly chosen originals, in batches as in training.
+
+    Returns:
+        The graphs; None if the method makes none.
     """
     if not method.makes_graphs:
         raise InputError(f"{type(method).__name__} makes no graphs to look at: leave it out")
@@ -89,7 +95,7 @@ def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: i
 
 
 def _warm_up(method: Augmentation, graphs: PackedGraphs, seed: int) -> None:
-    """Make a few graphs that nobody sees: what is compiled or loaded at the first call is not what a graph takes."""
+    """Make a few graphs before the clock starts: what is compiled or loaded at the first call does not count."""
     few = graphs.select(torch.arange(min(WARM_UP, len(graphs))))
     method.make_graphs(few, torch.arange(len(few)), derived(seed, "warm-up"))
 
@@ -102,7 +108,16 @@ def quality(
     seed: int = 0,
     chemistry: Chemistry | None = None,
 ) -> Quality:
-    """Make graphs and measure them. ``costs`` are the distances to measure interpolation errors by."""
+    """Make graphs and measure them.
+
+    Args:
+        method: A fitted augmentation.
+        graphs: The originals.
+        costs: Distances to measure interpolation errors by.
+        count: Number of originals, chosen at random.
+        seed: An int makes the result reproducible.
+        chemistry: How to read the graphs as molecules, where their features do not say.
+    """
     found = sample(method, graphs, count, seed)
     if found is None:
         return Quality(0, dict.fromkeys(costs or {}), None, None, None, None, None)
@@ -127,7 +142,7 @@ def quality(
 def quality_of_originals(
     graphs: PackedGraphs, count: int = 500, seed: int = 0, chemistry: Chemistry | None = None
 ) -> Quality:
-    """The same of the originals that :func:`quality` starts from, to compare with."""
+    """Measure the originals that :func:`quality` starts from, to compare with."""
     chosen = graphs.select(torch.randperm(len(graphs), generator=derived(seed, "originals"))[:count])
     whole = components(chosen)
     broken = float((whole > 1).mean())
@@ -136,8 +151,10 @@ def quality_of_originals(
 
 @torch.no_grad()
 def interpolation_error(found: Sample, cost: Cost) -> Tensor:
-    """``(|d(G1, G) - w d| + |d(G, G2) - (1 - w) d|) / d`` of each graph G whose label has the share w of G2 and the
-    rest of G1, where their distance d is not 0.
+    """Measure how far each graph is from where its label puts it.
+
+    The error of a graph G whose label has the share w of G2 and the rest of G1 is
+    ``(|d(G1, G) - w d| + |d(G, G2) - (1 - w) d|) / d``, where their distance d is not 0.
     """
     if found.origin is None:
         return torch.zeros(0)
@@ -154,7 +171,7 @@ def interpolation_error(found: Sample, cost: Cost) -> Tensor:
 
 
 def components(graphs: PackedGraphs) -> np.ndarray:
-    """Pieces of each graph, edges taken both ways."""
+    """Count the pieces of each graph, edges taken both ways."""
     nodes, (a, b) = graphs.num_nodes, graphs.edge_index.cpu().numpy()
     _, piece = connected_components(coo_array((np.ones(a.size, np.int8), (a, b)), shape=(nodes, nodes)), directed=False)
     first = np.unique(piece, return_index=True)[1]
@@ -162,7 +179,7 @@ def components(graphs: PackedGraphs) -> np.ndarray:
 
 
 def isolated(graphs: PackedGraphs) -> float | None:
-    """Share of nodes without an edge to another node."""
+    """Return the share of nodes without an edge to another node."""
     if graphs.num_nodes == 0:
         return None
     a, b = graphs.edge_index
@@ -172,7 +189,7 @@ def isolated(graphs: PackedGraphs) -> float | None:
 
 
 def valid(graphs: PackedGraphs, chemistry: Chemistry | None, like: PackedGraphs) -> float | None:
-    """Share of graphs that are molecules RDKit can sanitise; None where the originals ``like`` are not molecules."""
+    """Return the share of graphs that RDKit can sanitise; None where the originals ``like`` are not molecules."""
     from epic.view.molecule import fault, molecule_of
 
     if molecule_of(like.graph(0), chemistry) is None:
@@ -190,7 +207,7 @@ COLUMNS = {
 
 
 def row(name: str, measured: Quality, distances: list[str]) -> list[str]:
-    """One line of a table: the name, an error for each distance, then ``COLUMNS``; '-' where undefined."""
+    """Write one line of a table: the name, an error for each distance, then ``COLUMNS``; '-' where undefined."""
 
     def text(value: Any, scale: float = 1.0, digits: int = 3) -> str:
         return "-" if value is None else f"{scale * value:.{digits}f}"

@@ -1,1 +1,1 @@
-"""The paper's tables and figures beside ours: plans, printed numbers, experiments, tables and the report."""
+"""The paper's tables and figures next to ours: plans, printed numbers, experiments, tables and the report."""

@@ -1,4 +1,4 @@
-"""Which charts a plan is shown with in the report, beside its table."""
+"""Which charts a plan is shown with in the report."""
 
 from __future__ import annotations
 

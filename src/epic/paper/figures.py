@@ -37,7 +37,7 @@ class Drawn:
     source: str
 
     def save(self, folder: Path, name: str, form: str = "png") -> tuple[Path, Path]:
-        """Write the picture, and beside it the numbers as JSON."""
+        """Write the picture, and the numbers as JSON next to it."""
         picture, numbers = folder / f"{name}.{form}", folder / f"{name}.json"
         self.figure.savefig(picture, dpi=150)
         numbers.write_text(json.dumps({"figure": name, "source": self.source, **self.numbers}, indent=1) + "\n")
@@ -110,7 +110,7 @@ def draw_correspondence(path: EditPath, source: str, steps: int = 6) -> Drawn:
 
 
 def draw_costs(patterns: Sequence[Pattern], source: str) -> Drawn:
-    """Draw mean substitution costs by part of the lollipop, measured beside the paper's (paper: appendix C)."""
+    """Draw mean substitution costs by part of the lollipop, measured and printed (paper: appendix C)."""
     from matplotlib.figure import Figure
 
     if not patterns:

@@ -76,7 +76,7 @@ def _page(sections: Sequence[Section]) -> str:
         environment(Path(__file__).parent)
         .get_template("report.html.j2")
         .render(
-            title="Results beside the paper",
+            title="Results and the paper",
             about=f"{done} runs of {len(sections)} plan{'s' if len(sections) > 1 else ''}, {spent} of work.",
             sections=sections,
             difference=lambda d: difference_text(d).replace("-", MINUS),

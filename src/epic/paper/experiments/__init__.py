@@ -1,1 +1,1 @@
-"""What the paper measures besides training: one file an experiment."""
+"""What the paper measures apart from training: one file an experiment."""

@@ -22,10 +22,10 @@ from epic.random import derived, uniform
 def frobenius(
     cost: Cost, graphs: Graphs, pairs: int = 1000, iterations: tuple[int, ...] = tuple(range(1, 11)), seed: int = 0
 ) -> dict[int, float]:
-    """Mean norm of the difference between soft and exact assignment over random pairs, by number of iterations.
+    """Average the norm of the difference between soft and exact assignment over random pairs, by iterations.
 
-    The assignment is the n x m matrix of substitutions with the deleted and the inserted shares beside it, blurred as
-    in learning: a tenth of a pair's mean substitution cost.
+    The assignment is the n x m matrix of substitutions together with the deleted and the inserted shares, blurred as in
+    learning: a tenth of a pair's mean substitution cost.
     """
     packed = pack(graphs)
     nodes = embed_all(cost, packed)
@@ -54,7 +54,7 @@ def frobenius(
 
 
 def _exact(block: PairCosts) -> tuple[Tensor, Tensor, Tensor]:
-    """The exact assignment as 0/1 tensors; -1 marks padding."""
+    """Return the exact assignment as 0/1 tensors; -1 marks padding."""
     found = assign_batch(block.substitution, block.deletion, block.insertion, rows=block.rows, columns=block.columns)
     n, m = block.substitution.shape[1:]
     plan = torch.zeros_like(block.substitution)
@@ -69,7 +69,7 @@ def _exact(block: PairCosts) -> tuple[Tensor, Tensor, Tensor]:
 def blur_run(
     dataset: str, seed: int = 0, pairs: int = 1000, *, costs: Path, data: str | None = None, epochs: int = 40
 ) -> dict[str, Any]:
-    """A record of :func:`frobenius` on the test graphs of a dataset, under the cost learned on its training graphs."""
+    """Run :func:`frobenius` on the test graphs of a dataset, under the cost learned on its training graphs."""
     from epic.train.config import CostConfig, run_config
     from epic.train.run import checksum, cost_of, dataset_of
 

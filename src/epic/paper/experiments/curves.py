@@ -14,7 +14,7 @@ from epic.train.run import checksum
 def curves_run(
     dataset: str, assignment: str = "sinkhorn", seed: int = 0, epochs: int = 40, data: str | None = None
 ) -> dict[str, Any]:
-    """Training and validation loss of every epoch. No early stop: the curves are what is wanted."""
+    """Record training and validation loss of every epoch, without early stop: the curves are what is wanted."""
     loaded = load(dataset, data=data, progress=False)
     split = split_of(loaded.y, official=loaded.split, seed=0)
     start = time.perf_counter()

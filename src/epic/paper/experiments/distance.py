@@ -47,13 +47,26 @@ def distance_run(
     ready: Cost | None = None,
     progress: bool = False,
 ) -> dict[str, Any]:
-    """One run as a record that JSON can hold: a function of its arguments and the data, the seconds apart.
+    """Classify the test graphs of a split by their nearest training graphs.
 
-    ``data`` is the dataset itself or the folder to look for it in. Learning sees the training graphs; the validation
-    graphs choose its epoch, and k from ``grid`` (an empty one leaves out k nearest neighbours). ``network`` are options
-    of :class:`epic.LearnedCost`, ``learning`` of its ``fit``. ``ready`` is a cost learned before with the same dataset,
-    split and seed, to be used instead. Accuracies are in percent of the test graphs; ``majority_accuracy`` is that of
-    always naming the most frequent training class.
+    Learning sees the training graphs; the validation graphs choose its epoch, and k.
+
+    Args:
+        dataset_name: Name of the dataset.
+        cost: One of ``COSTS``.
+        seed: Of learning.
+        split_seed: Of the split.
+        data: The dataset itself, or the folder to look for it in.
+        grid: Numbers of neighbours to choose from; empty leaves out k nearest neighbours.
+        weights: How neighbours vote.
+        learning: Options of ``LearnedCost.fit``.
+        network: Options of :class:`epic.LearnedCost`.
+        ready: A cost learned before with the same dataset, split and seed, to be used instead.
+        progress: Whether to show progress bars.
+
+    Returns:
+        A record that JSON can hold, a function of the arguments and the data but for the seconds. Accuracies are in
+        percent of the test graphs; ``majority_accuracy`` is that of always naming the most frequent training class.
     """
     choose(cost, COSTS, "cost")
     dataset = data if isinstance(data, Dataset) else load(dataset_name, data=data, progress=progress)
@@ -106,7 +119,7 @@ def distance_run(
 
 
 def _parts(dataset: Dataset, split_seed: int) -> list[PackedGraphs]:
-    """Training, validation and test graphs, classes numbered from 0."""
+    """Return training, validation and test graphs, classes numbered from 0."""
     split = split_of(dataset.y, official=dataset.split, seed=split_seed)
     codes = np.unique(class_labels(dataset.graphs), return_inverse=True)[1]
     graphs = replace(dataset.graphs, y=torch.from_numpy(codes))
@@ -132,7 +145,7 @@ def _cost(
 
 
 def _learned(cost: Cost) -> dict[str, Any]:
-    """How learning went."""
+    """Say how learning went."""
     if not isinstance(cost, LearnedCost) or not cost.history_:
         return {}
     best = min(cost.history_, key=lambda e: e.judged)
@@ -141,8 +154,10 @@ def _learned(cost: Cost) -> dict[str, Any]:
 
 
 def _twins(found: Neighbors, label: np.ndarray, right: np.ndarray) -> dict[str, int]:
-    """Test graphs with training graphs at distance zero, of how many of them these are of several classes, and on how
-    many their vote is right: what no distance under which equal graphs are equal can change.
+    """Count test graphs with training graphs at distance zero.
+
+    Of these, count those with twins of several classes, and those whose twins' vote is right: no distance under which
+    equal graphs are equal can change that.
     """
     query, index = found.tied[found.tied_distance <= found.rounding].numpy().T
     classes = np.zeros((len(right), label.max() + 1), dtype=bool)

@@ -61,7 +61,7 @@ class Printed:
 
 
 def printed(table: str) -> list[Printed]:
-    """All cells of a table: ``main``, ``molecules``, ``noise``, ``costs``, ``distance``, ``sinkhorn`` or ``order``.
+    """Return all cells of one of ``TABLES``.
 
     >>> next(c for c in printed("main") if (c.dataset, c.backbone, c.method) == ("NCI1", "gin", "epic")).mean
     82.16

@@ -1,4 +1,4 @@
-"""Tables of a plan: what was measured beside what the paper prints."""
+"""Tables of a plan: what was measured next to what the paper prints."""
 
 from dataclasses import replace
 

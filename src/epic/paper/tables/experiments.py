@@ -48,13 +48,13 @@ def distance_table(plan: PaperPlan, runs: Runs) -> Table:
             rows.append(Row(str(cost), tuple(cells)))
         blocks.append(marked(Block(title, tuple(rows))))
     vanilla = _vanilla(plan, runs)
-    beside = any(c.printed is not None for b in blocks for r in b.rows for c in r.cells)
+    compared = any(c.printed is not None for b in blocks for r in b.rows for c in r.cells)
     blocks.append(Block("To compare with", (_majority(plan, by_place, costs), *vanilla)))
     notes = [
         "Mean (sample standard deviation) over splits, each with a seed of its own: the paper prints a deviation for "
         "unit cost, in which nothing but the split is random. Which splits it used it does not say.",
         "Among k neighbours, graphs as near as the k-th vote too."
-        + (" How the paper breaks ties it does not say: its numbers stand beside both ways." if beside else ""),
+        + (" How the paper breaks ties it does not say: its numbers stand next to both ways." if compared else ""),
     ]
     if vanilla:
         notes.append(

@@ -17,7 +17,7 @@ FIELDS = (
 
 
 def to_markdown(table: Table) -> str:
-    """A block after the other: under each row what the paper prints and, where there is one, the difference."""
+    """Write a table as Markdown: under each row what the paper prints and, where there is one, the difference."""
     parts = [f"**{plain_md(table.title)}** ({plain_md(table.metric)})"]
     columns = [*table.columns, *(["rank"] if table.ranks else [])]
     for block in table.blocks:
@@ -33,7 +33,7 @@ def to_markdown(table: Table) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """A table for the package booktabs: bold is best, underlined second best."""
+    """Write a table for the LaTeX package booktabs: bold is best, underlined second best."""
     columns = [*table.columns, *(["rank"] if table.ranks else [])]
     lines = [
         r"\begin{table}",
@@ -57,7 +57,7 @@ def to_latex(table: Table) -> str:
 
 
 def to_csv(table: Table, header: bool = True) -> str:
-    """One line for each cell, numbers in full; mean ranks are in the column ``rank``."""
+    """Write one line for each cell, numbers in full; mean ranks are in the column ``rank``."""
     out = io.StringIO()
     writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
     if header:
@@ -74,7 +74,7 @@ def to_csv(table: Table, header: bool = True) -> str:
 
 
 def difference_text(difference: Difference | None) -> str:
-    """``+1.2 (0.3 to 2.1)``, with a star where the corrected p-value is below the level."""
+    """Write ``+1.2 (0.3 to 2.1)``, with a star where the corrected p-value is below the level."""
     found = None if difference is None else difference.found
     if difference is None or found is None or found.difference is None:
         return ""
@@ -90,7 +90,7 @@ def _tidy(value: float) -> float:
 
 
 def rank_text(row: Row) -> tuple[str, str]:
-    """Measured and printed mean rank; the printed one also over what was measured, where that is less."""
+    """Write measured and printed mean rank; the printed one also over what was measured, where that is less."""
     measured = "-" if row.rank is None else f"{row.rank:.1f}"
     paper = "" if row.printed_rank is None else f"{row.printed_rank:.1f}"
     if paper and row.matched_rank is not None and f"{row.matched_rank:.1f}" != paper:
@@ -133,7 +133,7 @@ def _marks(table: Table, best: str, second: str) -> list[str]:
 
 
 def legend(table: Table) -> list[str]:
-    """What the lines under a row mean, as far as the table has them."""
+    """Say what the lines under a row mean, as far as the table has them."""
     cells = [c for b in table.blocks for r in b.rows for c in r.cells]
     gaps = [c.difference for c in cells if c.difference is not None and c.difference.found.difference is not None]
     said = []
@@ -164,7 +164,7 @@ def _md_line(texts: list[str], space: str = " ") -> str:
 
 
 def plain_md(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escape text for Markdown."""
     text = " ".join(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").split())
     return re.sub(r"([\\|*`\[\]])", r"\\\1", text)
 
@@ -180,5 +180,5 @@ _TEX = {c: rf"\{c}" for c in "&%$#_{}"} | {
 
 
 def _tex(text: str) -> str:
-    """Text that LaTeX sets as it is."""
+    """Escape text for LaTeX."""
     return "".join(_TEX.get(c, c) for c in " ".join(text.split())).replace("--", "-{}-")

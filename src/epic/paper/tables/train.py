@@ -1,4 +1,4 @@
-"""Tables of training runs: what was measured beside what the paper prints, as far as it has been run."""
+"""Tables of training runs: what was measured next to what the paper prints, as far as it has been run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table is made of, whoever draws it: blocks of rows of cells, measured beside printed."""
+"""What a table is made of, whoever draws it: blocks of rows of cells, measured and printed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,16 @@ Mark = Literal["best", "second"] | None
 
 @dataclass(frozen=True)
 class Cell:
-    """Measured: mean and sample standard deviation (None below two runs) of ``runs`` out of ``expected``.
+    """What was measured, and what the paper prints.
 
-    ``failed`` counts runs that ended with an error. ``settings`` are those chosen on validation, the distinct ones of
-    all splits. ``seconds`` is the time of an epoch. ``printed`` is what the paper has, None where it has nothing.
+    Attributes:
+        mean: Over ``runs`` out of ``expected`` runs.
+        std: Sample standard deviation; None below two runs.
+        failed: Number of runs that ended with an error.
+        settings: Those chosen on validation, the distinct ones of all splits.
+        seconds: Time of an epoch.
+        printed: What the paper has; None where it has nothing.
+        decimals: Of mean and deviation, where they are not those of the table.
     """
 
     mean: float | None = None
@@ -36,10 +42,9 @@ class Cell:
     printed_mark: Mark = None
     difference: Difference | None = None
     decimals: tuple[int, int] | None = None
-    """Of mean and deviation, where they are not those of the table."""
 
     def with_printed(self, paper: Printed | None) -> Cell:
-        """The same beside a printed cell, if there is one."""
+        """Add the printed values, if there are any."""
         if paper is None:
             return self
         mark: Mark = "best" if paper.mark == "best" else "second" if paper.mark == "second" else None
@@ -51,18 +56,18 @@ class Cell:
 
     @property
     def count(self) -> str:
-        """``3/5`` where runs are missing, else nothing."""
+        """``3/5`` where runs are missing, else empty."""
         return "" if self.complete or not self.expected else f"{self.runs}/{self.expected}"
 
     def measured(self, decimals: tuple[int, int] = (2, 1)) -> str:
-        """The measured value as text: ``failed`` where only errors came, ``-`` where nothing was run yet."""
+        """Write the measured value: ``failed`` where only errors came, ``-`` where nothing was run yet."""
         if self.mean is None:
             return "failed" if self.failed else "-"
         decimals = self.decimals or decimals
         return f"{self.mean:.{decimals[0]}f}" + ("" if self.std is None else f" ({self.std:.{decimals[1]}f})")
 
     def paper(self, decimals: tuple[int, int] = (2, 1)) -> str:
-        """The printed value as text, its deviation with the digits that it has in print."""
+        """Write the printed value, its deviation with the digits that it has in print."""
         if self.printed is None:
             return ""
         return f"{self.printed:.{decimals[0]}f}" + ("" if self.printed_std is None else f" ({self.printed_std})")
@@ -70,8 +75,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """``rank`` is the mean rank measured, ``printed_rank`` the printed one; ``matched_rank`` that of the printed means
-    over the same datasets and rows as the measured one, which compares where not everything was run.
+    """One method.
+
+    Attributes:
+        rank: The mean rank measured.
+        printed_rank: The mean rank that the paper prints.
+        matched_rank: The mean rank of the printed means over the datasets and rows that were measured.
     """
 
     label: str
@@ -83,7 +92,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Block:
-    """Rows that are compared with each other. ``ranked`` names the columns behind the measured ranks."""
+    """Rows that are compared with each other; ``ranked`` names the columns behind the measured ranks."""
 
     title: str
     rows: tuple[Row, ...]
@@ -97,7 +106,7 @@ class Block:
 
     @property
     def begun(self) -> bool:
-        """Something was run, with success or not."""
+        """Whether anything was run, with success or not."""
         return any(c.runs or c.failed for r in self.rows for c in r.cells)
 
 
@@ -120,7 +129,7 @@ class Table:
 
 
 def summary(values: Sequence[float], expected: int, failed: int = 0) -> Cell:
-    """A cell of some values: mean and sample deviation."""
+    """Make a cell of some values: mean and sample deviation."""
     if not values:
         return Cell(expected=expected, failed=failed)
     std = float(np.std(values, ddof=1)) if len(values) > 1 else None
@@ -128,7 +137,7 @@ def summary(values: Sequence[float], expected: int, failed: int = 0) -> Cell:
 
 
 def marked(block: Block, least: int = 4) -> Block:
-    """The same with best and second best marked among the cells that have all their runs.
+    """Mark best and second best among the cells that have all their runs.
 
     One cell alone is not best, and second best is said only of ``least`` or more.
     """
@@ -144,7 +153,7 @@ def marked(block: Block, least: int = 4) -> Block:
 
 
 def ranked(block: Block, columns: tuple[str, ...]) -> Block:
-    """The same with mean ranks over the columns where every row has all its runs."""
+    """Add mean ranks over the columns where every row has all its runs."""
     full = tuple(c for i, c in enumerate(columns) if all(r.cells[i].complete for r in block.rows))
     if not full or len(block.rows) < 2:
         return block
