@@ -137,7 +137,12 @@ class Augmentation(Parameters, BaseTransform):
     # To override
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
-        """Learn or count what is needed from training graphs, with their labels as given. Called by :meth:`fit`."""
+        """Learn or count what is needed. Called by :meth:`fit`.
+
+        Args:
+            graphs: The training graphs, with their labels as given.
+            options: Options of :meth:`fit`.
+        """
         if options:
             raise InputError(f"{type(self).__name__}.fit takes no {', '.join(options)}")
 
@@ -159,9 +164,17 @@ class Augmentation(Parameters, BaseTransform):
     ) -> Tensor | None:
         """Return the share ``[made, graphs]`` of each original in the labels of ``made``.
 
-        ``made`` is what :meth:`make_graphs` gave for a generator in the same state. The shares are found by making the
-        same graphs again with a unique label for every original. None means that labels do not come from labels of
-        single graphs. A method whose :meth:`augment_graphs` reads labels may override this.
+        The shares are found by making the same graphs again with a unique label for every original. A method whose
+        :meth:`augment_graphs` reads labels may override this.
+
+        Args:
+            graphs: The originals.
+            picked: As in :meth:`augment_graphs`.
+            generator: A generator in the state in which ``made`` was made.
+            made: What :meth:`make_graphs` gave.
+
+        Returns:
+            The shares; None if labels do not come from labels of single graphs.
         """
         y = self._with_labels(graphs).y
         if y is None:
@@ -201,7 +214,11 @@ class Augmentation(Parameters, BaseTransform):
     def set_label_type(self, task: str, num_classes: int | None) -> None:
         """State what labels are, where the caller knows it: batches need not show all classes.
 
-        ``task`` and ``num_classes`` of the constructor go first, and the next :meth:`fit` finds both again.
+        Arguments of the constructor take precedence, and the next :meth:`fit` finds both again.
+
+        Args:
+            task: What labels are, one of :data:`epic.labels.TASKS`.
+            num_classes: Number of classes, if labels are classes.
         """
         task = checks.one_of(TASKS)(task, "task")
         self.found_ = replace(self.found_, task=task, num_classes=num_classes)
@@ -215,7 +232,12 @@ class Augmentation(Parameters, BaseTransform):
 
     @torch.no_grad()
     def augment_batch(self, graphs: Graphs, generator: torch.Generator) -> Batch:
-        """Augment a batch with randomness from ``generator`` alone, whatever was augmented before."""
+        """Return an augmented batch that does not depend on what was augmented before.
+
+        Args:
+            graphs: The originals.
+            generator: The only source of randomness.
+        """
         originals = self._with_labels(pack(graphs, check=False))
         result, identity = originals, torch.arange(len(originals))
         count = round(self.ratio * len(originals)) if self.makes_graphs else 0
@@ -232,7 +254,13 @@ class Augmentation(Parameters, BaseTransform):
         return with_graph_attributes(self._finish(result, new.to(result.ptr.device)), graphs, originals, identity)
 
     def make_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        """Make one augmented graph for each number in ``picked``, with degree features that follow their edges."""
+        """Return what :meth:`augment_graphs` makes, with degree features that follow the edges.
+
+        Args:
+            graphs: The originals.
+            picked: Numbers of graphs.
+            generator: The only source of randomness.
+        """
         made = self.augment_graphs(self._with_labels(graphs), picked, generator)
         degrees = self.found_.degrees
         return made if made is None or degrees is None or not self.follows_degrees else degrees.refresh(made)
@@ -284,14 +312,21 @@ class Augmentation(Parameters, BaseTransform):
         return graphs
 
     def mark(self, graphs: PackedGraphs, new: Tensor) -> PackedGraphs:
-        """Return graphs with what tells the model which of them are ``new``; most methods add nothing."""
+        """Return graphs marked for the model; most methods add nothing.
+
+        Args:
+            graphs: The graphs.
+            new: Which of them are augmented.
+        """
         return graphs
 
     def examine(self, graphs: PackedGraphs, *, decide: bool = False) -> None:
         """Find out what labels are and whether ``x`` holds degrees, unless it is known.
 
-        Graphs that cannot tell (all rows of ``x`` equal, or no edges) leave the second question open, unless
-        ``decide`` is set.
+        Args:
+            graphs: Graphs to look at.
+            decide: Whether to decide the second question by graphs that cannot tell (all rows of ``x`` equal, or no
+                edges), too.
         """
         if not self.found_.decided:
             looks = self.makes_graphs and self.follows_degrees

@@ -168,7 +168,7 @@ class EPIC(Augmentation):
 
     @classmethod
     def load(cls, path: str | Path) -> EPIC:
-        """Read what :meth:`save` wrote.
+        """Return what :meth:`save` wrote.
 
         Raises:
             InputError: If the file holds something else.

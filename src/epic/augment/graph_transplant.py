@@ -72,7 +72,12 @@ class GraphTransplant(TrainingMethod):
         return self.criterion(model(mixed), mixed.y)
 
     def saliency(self, model: nn.Module, batch: Batch) -> Tensor:
-        """The norm of the gradient of the loss by the encoded vector of each node."""
+        """Return the norm of the gradient of the loss by the encoded vector of each node.
+
+        Args:
+            model: A model with ``encode``, ``embed`` and ``head``.
+            batch: The graphs.
+        """
         parts = need_parts(model, ("encode", "embed", "head"), "GraphTransplant")
         with torch.enable_grad():
             h = parts.encode(batch).detach().requires_grad_()

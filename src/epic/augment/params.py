@@ -21,7 +21,7 @@ Check = Callable[[Any, str], Any]
 
 @dataclass(frozen=True)
 class Param:
-    """A declared hyper-parameter; see :func:`param`."""
+    """A declared hyper-parameter; :func:`param` explains default, grid, check, help and kw_only."""
 
     default: Any
     grid: tuple[Any, ...] | None = None
@@ -61,6 +61,9 @@ def param(
         check: Returns the value to store, or raises :class:`epic.InputError`; see :mod:`epic.augment.checks`.
         help: What it does, in a few words; it becomes the line on the argument in the documentation of the class.
         kw_only: Whether it must be given by name; False for the first parameter of a method at most.
+
+    Returns:
+        The declaration, which the class turns into an attribute.
     """
     return Param(default, grid, check, help, kw_only)
 

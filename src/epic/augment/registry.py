@@ -57,7 +57,7 @@ class Preset:
         return {n: p.choices for n, p in self.params.items() if p.grid}
 
     def create(self, **settings: Any) -> Augmentation:
-        """Make the augmentation."""
+        """Return the augmentation with these ``settings``."""
         for name in settings:
             if name in self.fixed:
                 raise InputError(f"{self.name} has {name}={self.fixed[name]!r}: leave it out, or take another method")

@@ -49,21 +49,36 @@ class TrainingMethod(Augmentation):
 
     @abstractmethod
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        """Return the value to call ``backward`` on. A batch that this method was not called on is given to it first."""
+        """Return the value to call ``backward`` on.
+
+        Args:
+            model: The module that :meth:`wrap_model` returned.
+            batch: A batch; if this method was not called on it, it is now.
+        """
 
     def wrap_model(self, model: nn.Module) -> nn.Module:
         """Return the module to train in place of ``model``; a method that trains further networks wraps it."""
         return model
 
     def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
-        """Prepare an epoch."""
+        """Prepare an epoch.
+
+        Args:
+            model: The module that is trained.
+            epoch: Number of the epoch.
+        """
         self.set_epoch(epoch)
 
     def on_train_end(self, model: nn.Module) -> None:
         """Clean up after the last epoch."""
 
     def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
-        """Let a batch carry the randomness of its training step, from whatever process makes it."""
+        """Let a batch carry the randomness of its training step, from whatever process makes it.
+
+        Args:
+            batch: The batch, which is changed.
+            generator: The source of randomness.
+        """
         batch[SEED] = torch.randint(2**63 - 1, (), generator=generator)
 
     def augment_batch(self, graphs: Graphs, generator: torch.Generator) -> Batch:
@@ -83,7 +98,12 @@ class TrainingMethod(Augmentation):
         return torch.Generator().manual_seed(int(batch[SEED]))
 
     def criterion(self, output: Tensor, y: Tensor) -> Tensor:
-        """Return the loss of outputs against labels of any kind."""
+        """Return the loss.
+
+        Args:
+            output: Outputs of the model.
+            y: Labels of any kind.
+        """
         return label_loss(self, output, y)
 
 
