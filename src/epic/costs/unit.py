@@ -11,8 +11,7 @@ from epic.matching.types import NodeCosts
 
 
 class UnitCost(Cost):
-    """Every deletion and insertion costs 1, and so does a substitution of unequal nodes; between equal nodes it is
-    free.
+    """Every operation costs 1, except that the substitution of equal nodes is free.
 
     Nodes are equal if their features are, or their degrees where graphs have no ``x``. Edges are not priced: this is a
     lower bound of the edit distance that also counts edge edits.
@@ -40,7 +39,7 @@ class UnitCost(Cost):
 
 
 def row_codes(x: Tensor) -> Tensor:
-    """One 64-bit number for each row, equal for equal rows: node comparison then costs the same whatever the width.
+    """Return one 64-bit number for each row, equal for equal rows: comparison then costs the same whatever the width.
 
     Different rows collide with probability about 2^-64.
     """

@@ -33,7 +33,7 @@ class _Pair:
         self.near_target = _neighbours(self.count, target_edges)
 
     def connected(self, done: int) -> bool:
-        """Whether the graph with the operations ``done`` is connected (an empty one is not)."""
+        """Return whether the graph with the operations ``done`` is connected (an empty one is not)."""
         alive = self.everything & ~(self.deletions & done) & ~(self.insertions & ~done)
         if not alive:
             return False
@@ -47,7 +47,7 @@ class _Pair:
         return seen == alive
 
     def find(self, preference: list[int]) -> tuple[list[int] | None, bool]:
-        """Search from several first choices: a dead end deep down would otherwise take up all looks."""
+        """Search from several first choices: a dead end deep down would otherwise use up all looks."""
         for start in range(STARTS):
             first = start * self.count // STARTS
             order, complete = self.search(preference[first:] + preference[:first], LOOKS // STARTS)
@@ -56,7 +56,7 @@ class _Pair:
         return None, False
 
     def search(self, preference: list[int], looks: int) -> tuple[list[int] | None, bool]:
-        """An order, or None; and whether the search was complete."""
+        """Return an order or None, and whether the search was complete."""
         dead: set[int] = set()
         chosen: list[int] = []
         trail = [(0, iter(preference))]
@@ -97,7 +97,7 @@ def _neighbours(count: int, edges: list[tuple[int, int]]) -> list[int]:
 def connected_ranks(
     ops: Operations, source: PackedGraphs, target: PackedGraphs, fallback: np.ndarray
 ) -> tuple[np.ndarray, list[str | None]]:
-    """Positions of operations in connected orders; ``fallback`` where there is none, with the reason."""
+    """Return the positions of operations in connected orders; ``fallback`` where there is none, with the reason."""
     rank = fallback.copy()
     reasons: list[str | None] = []
     own = np.arange(len(ops)) - ops.ptr[:-1][ops.pair]

@@ -82,14 +82,16 @@ class EdgePaths:
 
     @cached_property
     def pair(self) -> np.ndarray:
+        """Pair of each operation."""
         return owners(self.ptr)
 
     @cached_property
     def pair_of_place(self) -> np.ndarray:
+        """Pair of each place."""
         return owners(self.place_ptr)
 
     def order(self, generator: torch.Generator) -> np.ndarray:
-        """A random position of each operation in its path: nodes come before their first edge, go after their last."""
+        """Draw a random position of each operation; nodes come before their first edge and go after their last one."""
         key = uniform(len(self), generator).numpy()
         comes, goes = self.source < 0, self.target < 0
         for end in self.slots:  # of equal keys the lower number goes first: see edge_paths
@@ -102,7 +104,7 @@ class EdgePaths:
         return rank - self.ptr[:-1][self.pair]
 
     def _state(self, done: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Places that are there and those already edited, then slots alike."""
+        """Mark the places that exist and those already edited, then slots alike."""
         done = np.append(done, False)  # what has operation -1 is never edited
         place, slot = done[self.place_op], done[self.slot_op]
         return (
@@ -113,7 +115,7 @@ class EdgePaths:
         )
 
     def connected(self, done: np.ndarray, among: np.ndarray) -> np.ndarray:
-        """Which of the marked graphs are connected, edges taken both ways; an empty one is not."""
+        """Tell which of the marked graphs are connected, edges taken both ways; an empty one is not."""
         alive, _, joined, _ = self._state(done)
         alive &= among[self.pair_of_place]
         low, high = self.slots[:, joined & among[self.pair_of_place[self.slots[0]]]]
@@ -126,7 +128,7 @@ class EdgePaths:
         return np.bincount(owner[owner >= 0], minlength=among.size) == 1
 
     def graphs(self, pack: PackedGraphs, done: np.ndarray) -> PackedGraphs:
-        """The graphs in which the marked operations are done, without labels."""
+        """Return the graphs in which the marked operations are done, without labels."""
         alive, edited, _, changed = self._state(done)
         node = np.where(edited, self.target, self.source)[alive]
         place = np.cumsum(alive) - alive
@@ -146,10 +148,19 @@ class EdgePaths:
 
 
 def edge_paths(graphs: PackedGraphs, i: Tensor, j: Tensor, use_x: bool = True) -> EdgePaths:
-    """The operations that turn graph ``i[p]`` into graph ``j[p]``, for all p; graphs on the CPU.
+    """Find the operations that turn graph ``i[p]`` into graph ``j[p]``, for all p.
 
     An edge is all that joins two nodes, in directed graphs one or both directions; it is edited as a whole. Matched
     nodes with equal ``x``, and edges with equal directions and ``edge_attr``, need no operation.
+
+    Args:
+        graphs: graphs on the CPU.
+        i: source graph of each pair.
+        j: target graph of each pair.
+        use_x: whether node features count.
+
+    Returns:
+        The operations of all pairs.
     """
     cost = BipartiteCost(use_x)
     nodes = cost.embed(graphs)
@@ -201,7 +212,7 @@ def edge_paths(graphs: PackedGraphs, i: Tensor, j: Tensor, use_x: bool = True) -
 
 
 def _arcs(graphs: PackedGraphs, index: np.ndarray, place: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Directed edges of the graphs ``index`` and the places of their ends."""
+    """Return the directed edges of the graphs ``index`` and the places of their ends."""
     edge_ptr, node_ptr = graphs.edge_ptr.numpy(), graphs.ptr.numpy()
     count = edge_ptr[index + 1] - edge_ptr[index]
     at = ranges(edge_ptr[index], count)
@@ -209,6 +220,6 @@ def _arcs(graphs: PackedGraphs, index: np.ndarray, place: np.ndarray, ptr: np.nd
 
 
 def _scatter(code: np.ndarray) -> np.ndarray:
-    """Codes spread over 64 bits, so that sums of different ones do not meet."""
+    """Spread codes over 64 bits, so that sums of different ones do not meet."""
     code = (code ^ (code >> 31)) * np.int64(0x2545F4914F6CDD1D)
     return (code ^ (code >> 29)) * np.int64(0x1B03738712FAD5C9) + 1
