@@ -228,7 +228,8 @@ class Augmentation(Parameters, BaseTransform):
         """Augment a ``Batch``, a list of graphs, or one ``Data``; see the class."""
         if isinstance(data, Data) and not isinstance(data, Batch):
             return self._augment_one(data)
-        return self.augment_batch(data, self._seeds.generator(pack(data, check=False)))
+        packed = pack(data, check=False)
+        return self._augment_batch(data, packed, self._seeds.generator(packed))
 
     @torch.no_grad()
     def augment_batch(self, graphs: Graphs, generator: torch.Generator) -> Batch:
@@ -238,7 +239,11 @@ class Augmentation(Parameters, BaseTransform):
             graphs: The originals.
             generator: The only source of randomness.
         """
-        originals = self._with_labels(pack(graphs, check=False))
+        return self._augment_batch(graphs, pack(graphs, check=False), generator)
+
+    def _augment_batch(self, graphs: Graphs, packed: PackedGraphs, generator: torch.Generator) -> Batch:
+        """Augment a batch, given both as the caller has it and packed."""
+        originals = self._with_labels(packed)
         result, identity = originals, torch.arange(len(originals))
         count = round(self.ratio * len(originals)) if self.makes_graphs else 0
         picked = pick_graphs(originals, count, generator)

@@ -8,10 +8,13 @@ tests of this file run on the lowest supported version of PyG too.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
+
+_EMPTY = Batch(_base_cls=Data)  # to copy: PyG inspects signatures whenever it makes one
 
 
 def build_batch(
@@ -38,7 +41,7 @@ def build_batch(
     Returns:
         The batch.
     """
-    result = Batch(_base_cls=Data)
+    result = copy(_EMPTY)
     nodes, edges = ptr.cpu(), edge_ptr.cpu()
     rows, zeros = torch.arange(nodes.numel()), torch.zeros(nodes.numel() - 1, dtype=torch.long)
     slices, increments = {}, {}

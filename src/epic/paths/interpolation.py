@@ -58,10 +58,11 @@ def embed_graphs(graphs: PackedGraphs, i: Tensor, j: Tensor, cost: Pricing) -> t
     Returns:
         The node costs, and the pairs as numbers among the embedded graphs.
     """
-    used, where = torch.cat([i, j]).unique(return_inverse=True)
-    if used.numel() < len(graphs):
-        return cost.embed(graphs.select(used)), *where.chunk(2)
-    return cost.embed(graphs), i, j
+    used = torch.zeros(len(graphs), dtype=torch.bool)
+    used[i] = used[j] = True
+    where = used.cumsum(0) - 1
+    chosen = graphs if bool(used.all()) else graphs.select(used.nonzero()[:, 0])
+    return cost.embed(chosen), where[i], where[j]
 
 
 def sample_step(
