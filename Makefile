@@ -3,22 +3,31 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 READY := $(VENV)/.ready
+LOWEST := .venv-lowest
 
-.PHONY: demo test test-fast check bench clean
+.PHONY: help demo test test-fast test-no-numba test-lowest check bench clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo       learn edit costs on lollipop graphs, draw an edit path, train (about a minute)"
-	@echo "make test       all tests; set EPIC_DATA to a data folder to include those on real data"
-	@echo "make test-fast  the tests that take no more than two minutes together"
-	@echo "make check      ruff, mypy and import-linter"
-	@echo "make bench      speed of the core, of training and of every method (needs EPIC_DATA)"
+	@echo "make demo           learn edit costs on lollipop graphs, draw an edit path, train (about a minute)"
+	@echo "make test           all tests; set EPIC_DATA to a data folder to include those on real data"
+	@echo "make test-fast      the tests that take no more than two minutes together"
+	@echo "make test-no-numba  the fast tests without numba"
+	@echo "make test-lowest    the fast tests with the lowest versions that pyproject.toml allows"
+	@echo "make check          ruff, mypy and import-linter"
+	@echo "make bench          speed of the core, of training and of every method (needs EPIC_DATA)"
 
 # torch first and alone: resolved together with the rest, pip may fetch a build for another accelerator.
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check $$(grep '^torch==' constraints.txt)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,mol,ray,fast]'
+	touch $@
+
+$(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
+	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install -q --disable-pip-version-check -c constraints-lowest.txt $$(grep '^torch==' constraints-lowest.txt)
+	$(LOWEST)/bin/python -m pip install -q --disable-pip-version-check -c constraints-lowest.txt -e '.[test,mol,fast]'
 	touch $@
 
 demo: $(READY)
@@ -29,6 +38,12 @@ test: $(READY)
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n 2 -m 'not slow'
+
+test-no-numba: $(READY)
+	EPIC_NO_NUMBA=1 $(BIN)/python -m pytest -n 2 -m 'not slow' --ignore src/epic/_kernels/assignment.py
+
+test-lowest: $(LOWEST)/.ready
+	$(LOWEST)/bin/python -m pytest -n 2 -m 'not slow'
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -44,4 +59,4 @@ bench: $(READY)
 	$(BIN)/python benchmarks/harness.py
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) $(LOWEST) demo

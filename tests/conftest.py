@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +15,12 @@ from hypothesis import settings
 from epic._kernels import backend
 from tests.browser import CHROMIUM, DRIVER, Browser
 
+if os.environ.get("EPIC_NO_NUMBA"):
+    sys.modules["numba"] = None  # as if it were not installed
+
 # Tests run side by side, and start processes of their own: more threads would only be in each other's way.
 torch.set_num_threads(1)
+torch.set_warn_always(True)  # or a warning would be an error in the first test that causes it only
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("machine", deadline=None)  # a busy machine is no reason to fail
 settings.load_profile("machine")

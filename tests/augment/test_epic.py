@@ -309,7 +309,7 @@ def test_in_a_plain_training_loop():
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            losses.append(float(loss))
+            losses.append(float(loss.detach()))
     assert losses[-1] < losses[0]
 
 

@@ -24,7 +24,7 @@ def go(options, validation=None, model=None, checkpoint=None, stop_after=None, *
     def evaluate(epoch):
         if epoch == stop_after:
             raise KeyboardInterrupt
-        return {"validation": float((model.weight - 1) ** 2) if validation is None else validation[epoch]}
+        return {"validation": float((model.weight.detach() - 1) ** 2) if validation is None else validation[epoch]}
 
     loop.run(
         batches=lambda epoch: range(4),
@@ -50,10 +50,13 @@ def test_the_weights_of_the_best_epoch_are_kept_the_first_of_equals():
     weights = []
     model = Line()
     _, loop = go(
-        FitOptions(epochs=4, lr=0.1), [3, 1, 1, 2], model, on_epoch_end=lambda _: weights.append(float(model.weight))
+        FitOptions(epochs=4, lr=0.1),
+        [3, 1, 1, 2],
+        model,
+        on_epoch_end=lambda _: weights.append(float(model.weight.detach())),
     )
     assert loop.best_epoch == 1
-    assert float(model.weight) == weights[1] != weights[3]
+    assert float(model.weight.detach()) == weights[1] != weights[3]
 
 
 @pytest.mark.parametrize(("patience", "epochs"), [(0, 8), (2, 4), (3, 8)])

@@ -68,9 +68,9 @@ def train_matching(
     stays, out = hold_out(graphs.y, share=options.validation, least=2, seed=options.seed)
     train = graphs.select(stays.to(device))
     held = graphs.select(out.to(device))
-    watched = fixed_triplets(held, None, options.seed) if out.numel() else None
     assert train.y is not None
     triplets = Triplets(train.y.cpu())
+    watched = fixed_triplets(held, None, options.seed) if out.numel() else None
     last: Tensor = torch.empty(0, dtype=torch.long)  # triplets to take the averages of BatchNorm from
 
     def batches(epoch: int) -> Iterator[tuple[Tensor, ...]]:
