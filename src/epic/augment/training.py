@@ -12,7 +12,7 @@ from torch_geometric.data import Batch
 
 from epic.augment.base import Augmentation
 from epic.errors import InputError
-from epic.graphs.packed import Graphs
+from epic.graphs.packed import Graphs, PackedGraphs
 from epic.labels import loss, soft_labels
 
 SEED = "augment_seed"
@@ -81,8 +81,8 @@ class TrainingMethod(Augmentation):
         """
         batch[SEED] = torch.randint(2**63 - 1, (), generator=generator)
 
-    def augment_batch(self, graphs: Graphs, generator: torch.Generator) -> Batch:
-        batch = super().augment_batch(graphs, generator)
+    def _augment_batch(self, graphs: Graphs, packed: PackedGraphs, generator: torch.Generator) -> Batch:
+        batch = super()._augment_batch(graphs, packed, generator)
         self.attach_randomness(batch, generator)
         return batch
 
