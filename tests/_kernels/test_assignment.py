@@ -148,7 +148,8 @@ def test_the_pair_that_cannot_be_solved_is_named():
     nodes = some_costs(0, [3, 4, 90], 96, torch.double)
     nodes.deletion[1] = torch.nan
     gains = EuclideanReducedCosts.__new__(EuclideanReducedCosts)
-    gains.left = gains.right = np.zeros((97, 98))
+    gains.source = gains.target = np.zeros((97, 96))
+    gains.source_square = gains.target_square = np.zeros(97)
     gains.deletion, gains.insertion = nodes.deletion.numpy(), nodes.insertion.numpy()
     one_node_first = (1, [3, 1, 0], [4, 1, 3])
     for bad, u, n in ((1, [3, 0, 3], [4, 3, 4]), (2, [3, 7, 0], [4, 90, 97]), one_node_first):

@@ -187,11 +187,13 @@ def solve(
     return -1
 
 
-@jit(f"int64({FIELD}, {FIELD}, {VALUES}, {VALUES}, {', '.join(4 * [INTEGERS])}, boolean[::1], {INTEGERS})")
+@jit(f"int64({2 * f'{FIELD}, {VALUES}, {VALUES}, '}{', '.join(4 * [INTEGERS])}, boolean[::1], {INTEGERS})")
 def solve_euclidean(
-    left: np.ndarray,
-    right: np.ndarray,
+    source: np.ndarray,
+    source_square: np.ndarray,
     deletion: np.ndarray,
+    target: np.ndarray,
+    target_square: np.ndarray,
     insertion: np.ndarray,
     u: np.ndarray,
     n: np.ndarray,
@@ -200,38 +202,41 @@ def solve_euclidean(
     small: np.ndarray,
     partner: np.ndarray,
 ) -> int:
-    """Fill ``partner`` for the pairs that are ``small``, from embeddings.
+    """Fill ``partner`` for the pairs that are ``small``, from embeddings, their squared lengths and prices.
 
-    The product of rows of ``left`` and rows of ``right`` is a squared distance (see ``EuclideanReducedCosts``); its
-    root minus the deletion and insertion prices is the reduced cost. Every step is rounded to the precision of the
-    rows, as numpy does it. One pair is solved after the other, so that its matrix stays in the cache.
+    Every step is rounded to the precision of the embeddings, as in ``EuclideanReducedCosts.__call__``. One pair is
+    solved after the other, so that its matrix stays in the cache.
 
     Returns:
         -1, or the number of the first pair that cannot be solved.
     """
-    if not (u.size == n.size == v.size == m.size == small.size and left.shape[1] == right.shape[1]):
+    if not (u.size == n.size == v.size == m.size == small.size and source.shape[1] == target.shape[1]):
         raise IndexError("rows and pairs do not belong together")
-    zero, largest, total = left.dtype.type(0), 0, 0  # a plain 0.0 would have all done in float64
+    rows = min(source.shape[0], source_square.size, deletion.size)
+    columns = min(target.shape[0], target_square.size, insertion.size)
+    zero, two = source.dtype.type(0), source.dtype.type(2)  # plain numbers would have all done in float64
+    largest, total = 0, 0
     for p in range(u.size):
-        if not (n[p] >= 0 and 0 <= u[p] <= min(left.shape[0], deletion.size) - n[p]):
+        if not (n[p] >= 0 and 0 <= u[p] <= rows - n[p]):
             raise IndexError("there is no such row")
-        if not (m[p] >= 0 and 0 <= v[p] <= min(right.shape[0], insertion.size) - m[p]):
+        if not (m[p] >= 0 and 0 <= v[p] <= columns - m[p]):
             raise IndexError("there is no such column")
         largest, total = max(largest, n[p] * m[p] if small[p] else 0), total + n[p]
     if partner.size != total:
         raise IndexError("there are not as many partners as rows")
-    product, top, (costs, real, whole) = np.empty(largest, left.dtype), 0, room(n, m)
+    product, top, (costs, real, whole) = np.empty(largest, source.dtype), 0, room(n, m)
     for p in range(u.size):
-        rows, columns = n[p], m[p]
+        first, last = v[p], v[p] + m[p]
         if small[p]:
-            block = product[: rows * columns].reshape(rows, columns)
-            np.dot(left[u[p] : u[p] + rows], right[v[p] : v[p] + columns].T, block)
-            here = insertion[v[p] : v[p] + columns]
-            for i in range(rows):
-                line, price = block[i], deletion[u[p] + i]
-                for j in range(columns):
-                    line[j] = (np.sqrt(max(line[j], zero)) - price) - here[j]
-            if not solve_block(block, 0, 0, columns, partner[top : top + rows], costs, real, whole):
+            block = product[: n[p] * m[p]].reshape(n[p], m[p])
+            np.dot(source[u[p] : u[p] + n[p]], target[first:last].T, block)
+            squares, prices = target_square[first:last], insertion[first:last]
+            for i in range(n[p]):
+                line, square, price = block[i], source_square[u[p] + i], deletion[u[p] + i]
+                for j in range(m[p]):
+                    distance = np.sqrt(max((square - two * line[j]) + squares[j], zero))
+                    line[j] = (distance - price) - prices[j]
+            if not solve_block(block, 0, 0, m[p], partner[top : top + n[p]], costs, real, whole):
                 return p
-        top += rows
+        top += n[p]
     return -1

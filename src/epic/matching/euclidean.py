@@ -50,29 +50,35 @@ def euclidean(source: Tensor, target: Tensor) -> Tensor:
 class EuclideanReducedCosts(ReducedCosts):
     """Reduced costs where a substitution costs a Euclidean distance: one matrix product and a few passes a pair.
 
-    With rows (-2h, |h|^2, 1) and columns (k, 1, |k|^2) the product is the squared distance itself.
+    Args:
+        a: node costs of the source graphs, on the CPU without gradients.
+        b: node costs of the target graphs.
     """
 
     def __init__(self, a: NodeCosts, b: NodeCosts) -> None:
-        h, k = a.embedding.numpy(), b.embedding.numpy()
+        h = a.embedding.numpy()
         middle = h.mean(0) if h.shape[0] else np.zeros(h.shape[1], h.dtype)  # see euclidean
-        self.left, self.right = _rows(h, middle)
+        self.source, self.source_square = _centred(h, middle)
+        self.target, self.target_square = self.source, self.source_square
         if b.embedding is not a.embedding:
-            self.right = _rows(k, middle)[1]
+            self.target, self.target_square = _centred(b.embedding.numpy(), middle)
         self.deletion, self.insertion = (np.ascontiguousarray(t.numpy()) for t in (a.deletion, b.insertion))
         # What is not a number is so in the sum of all, too; sums may overflow where no number does.
-        if not all(
-            math.isfinite(v.sum()) for v in (self.left[:, -2], self.deletion, self.right[:, -1], self.insertion)
-        ):
+        sums = (self.source_square, self.target_square, self.deletion, self.insertion)
+        if not all(math.isfinite(v.sum()) for v in sums):
             a.check_finite(), b.check_finite()
 
     def __call__(self, source: slice, target: slice) -> np.ndarray:
         """Return the matrix of the source nodes and the target nodes of two slices."""
-        left, right = self.left[source], self.right[target].T
+        left, right = self.source[source], self.target[target].T
         if left.dtype in PRODUCTS and _small(left.shape[0], left.shape[1], right.shape[1]):
             block = PRODUCTS[left.dtype](1.0, right, left.T, trans_a=True).T
         else:
             block = left @ right
+        # Every step is rounded as in the compiled form.
+        block *= -2
+        block += self.source_square[source, None]
+        block += self.target_square[target]
         np.maximum(block, 0.0, out=block)
         np.sqrt(block, out=block)
         block -= self.deletion[source, None]
@@ -81,14 +87,15 @@ class EuclideanReducedCosts(ReducedCosts):
 
     def assign(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, *, first: int = 0) -> np.ndarray:
         """Find the target node that best replaces each source node; see :meth:`ReducedCosts.assign`."""
-        dtype = self.left.dtype
+        dtype = self.source.dtype
         if not backend.enabled() or dtype not in PRODUCTS or {self.deletion.dtype, self.insertion.dtype} != {dtype}:
             return super().assign(u, n, v, m, first=first)
         from epic._kernels.assignment import solve_euclidean
 
-        top, small = offsets(n), _small(n, self.left.shape[1], m)
+        top, small = offsets(n), _small(n, self.source.shape[1], m)
         partner = np.empty(top[-1], dtype=np.int64)
-        bad = solve_euclidean(self.left, self.right, self.deletion, self.insertion, u, n, v, m, small, partner)
+        sides = (self.source, self.source_square, self.deletion), (self.target, self.target_square, self.insertion)
+        bad = solve_euclidean(*sides[0], *sides[1], u, n, v, m, small, partner)
         for p in (~small).nonzero()[0].tolist():
             if bad < 0 or p < bad:
                 one = slice(p, p + 1)
@@ -107,14 +114,7 @@ def _small(n: Any, width: int, m: Any) -> Any:
     return (n > 1) & (m > 1) & (n * width * m <= 2**19)
 
 
-def _rows(vectors: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows (-2k, |k|^2, 1) and (k, 1, |k|^2) of the vectors k seen from the middle."""
-    right = np.empty((vectors.shape[0], vectors.shape[1] + 2), dtype=vectors.dtype)
-    left = np.empty_like(right)
-    k = right[:, :-2]
-    np.subtract(vectors, middle, out=k)
-    np.multiply(k, -2, out=left[:, :-2])
-    left[:, -1] = right[:, -2] = 1
-    np.einsum("nd,nd->n", k, k, out=right[:, -1])
-    left[:, -2] = right[:, -1]
-    return left, right
+def _centred(vectors: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return vectors seen from the middle, and their squared lengths."""
+    centred = np.ascontiguousarray(vectors - middle)
+    return centred, np.einsum("nd,nd->n", centred, centred)
