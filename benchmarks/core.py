@@ -1,4 +1,4 @@
-"""Speed of the core on NCI1 pairs, one thread, each beside its rival in the same run.
+"""Speed of the core on NCI1 pairs, one thread, each with its rival in the same run.
 
     python benchmarks/core.py                    # data from EPIC_DATA; appends to results/core.jsonl
 
@@ -228,7 +228,7 @@ class Plain:
         self.layers = []
         for layer in self.network.layers:
             conv = GINConv(torch.nn.Identity(), layer.eps.item())
-            conv.nn = layer.update  # given to GINConv itself, it would begin anew
+            conv.nn = layer.update  # given to GINConv itself, it would start from new weights
             self.layers.append((conv, layer.norm))
 
     @torch.no_grad()

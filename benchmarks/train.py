@@ -1,8 +1,8 @@
-"""A training epoch of GIN on NCI1 (5 x 64, batch 128) beside a minimal PyG loop, and with EPIC at ratio 0.5.
+"""A training epoch of GIN on NCI1 (5 x 64, batch 128) against a minimal PyG loop, and with EPIC at ratio 0.5.
 
     python benchmarks/train.py                    # data from EPIC_DATA; appends to results/train.jsonl
 
-Epochs are trained in turn, one thread each (loader workers are processes beside it); times are medians. Evaluation is
+Epochs are trained in turn, one thread each (loader workers are processes of their own); times are medians. Evaluation is
 left out on all sides.
 """
 

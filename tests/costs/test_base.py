@@ -195,3 +195,16 @@ def test_costs_that_are_not_numbers_are_seen_and_large_ones_are_not_mistaken_for
             values[field][1] = bad
             with pytest.raises(InputError, match="the costs of these graphs hold NaN or infinity"):
                 NodeCosts(*values, ptr).check_finite()
+
+
+def test_a_changed_price_is_not_taken_for_a_symmetric_one():
+    class Fee(UnitCost):
+        def substitution(self, source, target):
+            return super().substitution(source, target) + 0.5
+
+    graphs = mixed(4, seed=3)
+    matrix = Fee().distances(graphs)
+    for i, g in enumerate(graphs):
+        for j, h in enumerate(graphs):
+            assert float(matrix[i, j]) == pytest.approx(Fee().distance(g, h))
+    assert float(matrix[0, 0]) > 0

@@ -110,8 +110,9 @@ class EPIC(Augmentation):
     def fingerprint(self) -> str:
         """Return a text that differs where augmented graphs do, the weights of a learned cost included."""
         tensors, header = self.cost_.state()
+        own = header or vars(self.cost_)  # a cost that cannot be saved tells by its attributes
         params = {**self.get_params(), "seed": self._seed, "cost": type(self.cost_).__qualname__}
-        return f"EPIC({params}): {header} {digest(*tensors.values())}"
+        return f"EPIC({params}): {own} {digest(*tensors.values())}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         """Make one graph from the path of each of ``len(picked)`` pairs."""

@@ -46,7 +46,13 @@ class Matching(FitOptions):
 
 
 def train_matching(
-    graphs: PackedGraphs, options: Matching, *, hidden_channels: int, num_layers: int, progress: bool = True
+    graphs: PackedGraphs,
+    options: Matching,
+    *,
+    hidden_channels: int,
+    num_layers: int,
+    task: str | None = None,
+    progress: bool = True,
 ) -> tuple[MatchingNetwork, list[Epoch]]:
     """Train a network under which graphs of one class are nearer than those of two.
 
@@ -55,6 +61,7 @@ def train_matching(
         options: How to train it.
         hidden_channels: Width of its layers.
         num_layers: Rounds of messages.
+        task: What labels are; None infers it.
         progress: Whether to show a progress bar.
 
     Returns:
@@ -69,8 +76,8 @@ def train_matching(
     train = graphs.select(stays.to(device))
     held = graphs.select(out.to(device))
     assert train.y is not None
-    triplets = Triplets(train.y.cpu())
-    watched = fixed_triplets(held, None, options.seed) if out.numel() else None
+    triplets = Triplets(train.y.cpu(), task)
+    watched = fixed_triplets(held, task, options.seed) if out.numel() else None
     last: Tensor = torch.empty(0, dtype=torch.long)  # triplets to take the averages of BatchNorm from
 
     def batches(epoch: int) -> Iterator[tuple[Tensor, ...]]:

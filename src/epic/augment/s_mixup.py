@@ -80,7 +80,7 @@ class SMixup(Augmentation):
         return self._network
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
-        """Train the matching network; ``history`` then tells how well it orders triplets."""
+        """Train the matching network; ``history_`` then tells how well it orders triplets."""
         checks.need_float(graphs, "S-Mixup", "averages features")
         progress = options.pop("progress", True)
         for name in options:
@@ -90,6 +90,7 @@ class SMixup(Augmentation):
             Matching(**{"seed": self._seed, **options}),
             hidden_channels=self.hidden_channels,
             num_layers=self.num_layers,
+            task=self.task_,
             progress=progress,
         )
 

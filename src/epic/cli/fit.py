@@ -41,6 +41,7 @@ def fit(
     cost = LearnedCost(backbone=how["backbone"]).fit(
         train,
         validation=validation,
+        task=loaded.task,
         checkpoint=out.with_name(out.name + ".ckpt"),
         device=device,
         progress=progress(),

@@ -50,7 +50,7 @@ def quality(
     tell_notes(loaded)
     train, held = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
     folder, seed, chemistry = cache_folder() / "costs", run["seed"], KNOWN.get(loaded.name)
-    learned, _ = cost_of(configs[0].cost, train, held, seed, folder, progress=progress())
+    learned, _ = cost_of(configs[0].cost, train, held, seed, folder, task=loaded.task, progress=progress())
     distances: dict[str, Cost] = {"learned": learned, "unit": UnitCost()}
 
     found = {"(originals)": quality_of_originals(train, graphs, seed, chemistry)}

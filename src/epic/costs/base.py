@@ -27,7 +27,7 @@ AUGMENTER_FORM = "epic-augmenter/1"  # holds a cost too
 class Cost(ABC):
     """What node operations cost.
 
-    A cost of your own defines :meth:`embed` and :meth:`substitution`. Distances, paths, augmentation, learning and
+    A new cost defines :meth:`embed` and :meth:`substitution`. Distances, paths, augmentation, learning and
     explanations all get their prices from these two. To save it, give it a ``kind`` and define :meth:`state` and
     :meth:`from_state`.
     """
@@ -37,16 +37,20 @@ class Cost(ABC):
     compiled assignment. A subclass that overrides :meth:`substitution` loses it unless it declares it again."""
 
     symmetric: ClassVar[bool] = False
-    """Whether u into v costs what v into u does, and u into itself nothing: half of a matrix is then mirrored."""
+    """Whether u into v costs what v into u does, and u into itself nothing: half of a matrix is then mirrored.
+    It is lost like ``metric``."""
 
     kind: ClassVar[str] = ""
     """Name under which the cost is saved."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        stated, priced = (next(c for c in cls.__mro__ if name in vars(c)) for name in ("metric", "substitution"))
-        if not issubclass(stated, priced):  # also where a mixin comes before the class that declares the metric
+        stated = {n: next(c for c in cls.__mro__ if n in vars(c)) for n in ("metric", "symmetric", "substitution")}
+        # Also where a mixin comes before the class that declares them.
+        if not issubclass(stated["metric"], stated["substitution"]):
             cls.metric = None
+        if not issubclass(stated["symmetric"], stated["substitution"]):
+            cls.symmetric = False
 
     @abstractmethod
     def embed(self, graphs: PackedGraphs) -> NodeCosts:
@@ -189,7 +193,7 @@ def cost_from_state(tensors: dict[str, Tensor], header: dict[str, Any], path: st
 
 
 def check_kind(cost: Cost) -> None:
-    """Refuse to save a cost that could not be read back: a subclass must have a kind of its own."""
+    """Refuse to save a cost that could not be read back: a subclass must name its kind."""
     if not type(cost).__dict__.get("kind"):
         raise InputError(f"{type(cost).__name__} has no kind of its own: set one, and define state and from_state")
 

@@ -44,6 +44,7 @@ class FeatureCost(Cost):
         return cls(header["edit"])
 
     def embed(self, graphs: PackedGraphs) -> NodeCosts:
+        """Take features as embeddings."""
         x = matrix(graphs.degree().float() if graphs.x is None else graphs.x)
         if x.dtype in (torch.half, torch.bfloat16, torch.bool):
             x = x.float()
@@ -56,6 +57,7 @@ class FeatureCost(Cost):
         return NodeCosts(x, price, price, graphs.ptr)
 
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
+        """Price substitutions by the Euclidean distance of features, categories as if one-hot."""
         if source.is_floating_point():
             return euclidean(source, target)
         # Column by column, to keep memory at n x m: integer features are few columns wide.

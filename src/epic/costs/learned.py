@@ -128,12 +128,14 @@ class LearnedCost(Cost, nn.Module):
         return self
 
     def embed(self, graphs: PackedGraphs) -> NodeCosts:
+        """Embed nodes by the network; one price stands for deletion and insertion (paper, section 3.2)."""
         network = self.network_
         device = network.device
         embedding, price = network(graphs if graphs.ptr.device == device else graphs.to(device))
         return NodeCosts(embedding, price, price, graphs.ptr.to(device))
 
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
+        """Price substitutions by the Euclidean distance of embeddings, not squared."""
         return euclidean(source, target)
 
     def __getattr__(self, name: str) -> Any:

@@ -30,11 +30,13 @@ class UnitCost(Cost):
         return "UnitCost()"
 
     def embed(self, graphs: PackedGraphs) -> NodeCosts:
+        """Reduce each node's features to one number."""
         price = torch.ones(graphs.num_nodes, device=graphs.ptr.device)
         x = graphs.degree() if graphs.x is None else graphs.x
         return NodeCosts(row_codes(x)[:, None], price, price, graphs.ptr)
 
     def substitution(self, source: Tensor, target: Tensor) -> Tensor:
+        """Price 0 for equal nodes, 1 for others."""
         return (source != target.transpose(-1, -2)).double()
 
 

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from epic._checkpoint import load_checkpoint, save_checkpoint
 from epic.errors import InputError
-from epic.random import derived
+from epic.random import base_seed, derived
 
 Line = dict[str, Any]
 """One epoch of a history: ``epoch``, ``loss`` (mean over its updates), and what ``evaluate`` gave."""
@@ -34,7 +34,7 @@ class FitOptions:
         decay: Factor of the learning rate every ``decay_every`` epochs.
         decay_every: See ``decay``; 0 leaves the learning rate as it is.
         patience: Epochs without a better one that end training; 0 never ends it early.
-        seed: What is random is a function of it.
+        seed: An int makes the result reproducible, a ``torch.Generator`` is drawn from once, None draws a fresh seed.
     """
 
     positive: ClassVar[tuple[str, ...]] = ("epochs", "batch_size", "lr", "decay")
@@ -46,9 +46,10 @@ class FitOptions:
     decay: float = 0.5
     decay_every: int = 0
     patience: int = 0
-    seed: int = 0
+    seed: Any = 0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", base_seed(self.seed))
         for name in self.positive:
             if getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")

@@ -80,17 +80,17 @@ class Segments:
 
 def neighbor_sum(h: Tensor, routes: SortedEdges) -> Tensor:
     """Sum ``h`` over the nodes that send to each node."""
-    return _linear(_Spread, h, routes)
+    return _linear(_NeighborSum, h, routes)
 
 
 def segment_gather(h: Tensor, groups: Segments) -> Tensor:
     """Gather ``h`` of each element's group."""
-    return _linear(_Fetch, h, groups)
+    return _linear(_SegmentGather, h, groups)
 
 
 def segment_sum(value: Tensor, groups: Segments) -> Tensor:
     """Sum ``value`` over the elements of each group."""
-    return _linear(_Collect, value, groups)
+    return _linear(_SegmentSum, value, groups)
 
 
 class _Linear(torch.autograd.Function):
@@ -113,7 +113,7 @@ def _linear(function: type[_Linear], value: Tensor, edges: Any) -> Tensor:
     return function.forward(value, edges)
 
 
-class _Spread(_Linear):
+class _NeighborSum(_Linear):
     @staticmethod
     def forward(h: Tensor, routes: SortedEdges) -> Tensor:
         return _bag(h, routes.inward, routes.by_end.ptr)
@@ -127,7 +127,7 @@ class _Spread(_Linear):
         return neighbor_sum(tangent[0], ctx.edges)
 
 
-class _Fetch(_Linear):
+class _SegmentGather(_Linear):
     @staticmethod
     def forward(h: Tensor, groups: Segments) -> Tensor:
         return h.index_select(0, groups.index)  # several times faster than h[index] on a CPU
@@ -141,7 +141,7 @@ class _Fetch(_Linear):
         return segment_gather(tangent[0], ctx.edges)
 
 
-class _Collect(_Linear):
+class _SegmentSum(_Linear):
     @staticmethod
     def forward(value: Tensor, groups: Segments) -> Tensor:
         return _bag(value, groups.places, groups.ptr)

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from torch_geometric.data import Data
 
+from epic.labels import infer_task
 from epic.view.layout import steps_between, stress, union_layout, unit_square
 from epic.view.molecule import bond_orders, coordinates, fault, molecule_of
 from epic.view.names import Names, Tag, tags
@@ -135,7 +137,7 @@ def _label(path: EditPath, names: Names) -> dict[str, Any] | None:
     width = len(rows[0])
     known = [v for row in rows for v in row if not math.isnan(v)]
     binary = bool(known) and all(v in (0, 1) for v in known)
-    if width > 1 and all(min(row) >= 0 and abs(sum(row) - 1) < 1e-4 for row in rows):
+    if width > 1 and infer_task(torch.tensor(rows)) == "classes":
         kind, called = "classes", [names.class_name(c) for c in range(width)]
     elif width == 1 and binary and len(known) == 2:
         kind, called = "classes", [names.class_name(c) for c in range(2)]

@@ -75,6 +75,6 @@ def blur_run(
 
     loaded, split = dataset_of(run_config(dataset=dataset), data)
     train, held = (loaded.graphs.select(part) for part in (split.train, split.validation))
-    cost, _ = cost_of(CostConfig(epochs=epochs), train, held, seed, costs, progress=False)
+    cost, _ = cost_of(CostConfig(epochs=epochs), train, held, seed, costs, task=loaded.task, progress=False)
     found = frobenius(cost, loaded.graphs.select(split.test), pairs, seed=seed)
     return {"pairs": pairs, "frobenius": {str(k): v for k, v in found.items()}, "data": checksum(loaded)}

@@ -21,6 +21,7 @@ def curves_run(
     cost = LearnedCost().fit(
         loaded.graphs.select(split.train),
         validation=loaded.graphs.select(split.validation),
+        task=loaded.task,
         assignment=assignment,
         epochs=epochs,
         patience=epochs,
