@@ -2,7 +2,7 @@
 
     python benchmarks/train.py                    # data from EPIC_DATA; appends to results/train.jsonl
 
-Epochs are trained in turn, one thread each (loader workers are processes of their own); times are medians. Evaluation is
+Epochs are trained in turn, one thread each (loader workers are processes); times are medians. Evaluation is
 left out on all sides.
 """
 

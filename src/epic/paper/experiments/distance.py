@@ -1,7 +1,7 @@
 """The paper's ``distance`` table: how well does the nearest training graph tell the class, under each cost?
 
-Nearest in each class, the nearest class wins: that is one nearest neighbour. Beside it stands what the paper lacks: the
-same with a vote of all graphs that are equally near, and k nearest neighbours with k chosen on the validation graphs.
+Nearest in each class, the nearest class wins: that is one nearest neighbour. The paper lacks two further rows: the same
+with a vote of all graphs that are equally near, and k nearest neighbours with k chosen on the validation graphs.
 """
 
 from __future__ import annotations
