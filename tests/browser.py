@@ -56,11 +56,18 @@ class Browser:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)["value"]
 
+    def _command(self, name: str, **params: Any) -> Any:
+        """Run a command of Chromium's DevTools protocol."""
+        return self._call("POST", "/goog/cdp/execute", {"cmd": name, "params": params})
+
     def open(self, path: Path, width: int = 1280, height: int = 800) -> None:
         # By the device, not the window: a window cannot be as narrow as a telephone.
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self._call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": size})
+        self._command("Emulation.setDeviceMetricsOverride", **size)
+        self._command("Emulation.setFocusEmulationEnabled", enabled=True)  # keys reach the page whatever has the focus
+        self._call("POST", "/frame", {"id": None})
         self._call("POST", "/url", {"url": Path(path).resolve().as_uri()})
+        self._command("Page.bringToFront")
 
     def run(self, script: str, *arguments: Any) -> Any:
         """The value that a piece of JavaScript returns."""
@@ -79,7 +86,7 @@ class Browser:
     def screenshot(self, path: Path) -> None:
         """The whole page, however long."""
         shot = {"format": "png", "captureBeyondViewport": True}
-        made = self._call("POST", "/goog/cdp/execute", {"cmd": "Page.captureScreenshot", "params": shot})
+        made = self._command("Page.captureScreenshot", **shot)
         Path(path).write_bytes(base64.b64decode(made["data"]))
 
     def errors(self) -> list[str]:

@@ -111,11 +111,10 @@ cost.save(folder + "/cost.safetensors")
 @pytest.mark.slow
 def test_kill_9_and_resume_gives_the_same_costs(tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
-    run = subprocess.Popen([*command, "slow"], stdout=subprocess.PIPE, text=True)
-    for _ in range(4):
-        assert run.stdout.readline() == "epoch\n"
-    os.kill(run.pid, signal.SIGKILL)
-    run.wait()
+    with subprocess.Popen([*command, "slow"], stdout=subprocess.PIPE, text=True) as run:
+        for _ in range(4):
+            assert run.stdout.readline() == "epoch\n"
+        os.kill(run.pid, signal.SIGKILL)
     assert (tmp_path / "run.ckpt").exists()
     assert not (tmp_path / "cost.safetensors").exists()
     subprocess.run([*command, "fast"], check=True)

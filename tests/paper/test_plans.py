@@ -56,7 +56,10 @@ def test_the_plans_of_the_paper_are_whole(store):
 
 
 def test_options_of_networks_are_those_that_costs_take():
-    LearnedCost(**load_plan("distance_exact").options["network"])  # a name that is wrong would raise
+    options = load_plan("distance_exact").options["network"]
+    cost = LearnedCost(**options)
+    assert options == {name: getattr(cost, name) for name in options}
+    assert options
 
 
 @pytest.mark.parametrize("name", ["main", "distance", "lollipop", "curves", "blur"])

@@ -107,11 +107,10 @@ print(json.dumps([plain_history(result), result.test, result.best_epoch]))
 @pytest.mark.slow
 def test_kill_9_and_resume_gives_the_same_numbers(tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
-    run = subprocess.Popen([*command, "slow"], stdout=subprocess.PIPE, text=True)
-    for _ in range(4):
-        assert run.stdout.readline() == "epoch\n"
-    os.kill(run.pid, signal.SIGKILL)
-    run.wait()
+    with subprocess.Popen([*command, "slow"], stdout=subprocess.PIPE, text=True) as run:
+        for _ in range(4):
+            assert run.stdout.readline() == "epoch\n"
+        os.kill(run.pid, signal.SIGKILL)
     assert (tmp_path / "c.ckpt").exists()
     again = subprocess.run([*command, "fast"], check=True, capture_output=True, text=True)
     resumed = json.loads(again.stdout)

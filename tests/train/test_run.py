@@ -13,7 +13,7 @@ from epic.graphs.convert import pack
 from epic.train import backbone_for
 from epic.train.config import run_config
 from epic.train.loop import with_features
-from epic.train.run import begin_alike, checksum, dataset_of, run, setup
+from epic.train.run import begin_alike, dataset_of, run, setup
 
 QUICK = {"epochs": 2, "cost": {"epochs": 1}}
 
@@ -127,7 +127,7 @@ def test_the_indicator_beside_categories(columns, tmp_path):
 
 def test_a_file_that_has_changed_is_noticed(small):
     dataset, _ = dataset_of(run_config(dataset=small))
-    dataset_of(run_config(dataset=small, checksum=checksum(load(small))))
+    dataset_of(run_config(dataset=small, checksum=load(small).graphs.digest()))
     with pytest.raises(InputError, match="is not what it was"):
         dataset_of(run_config(dataset=small, checksum="other"))
     assert len(dataset) == 60

@@ -47,6 +47,7 @@ def test_an_explanation_is_drawn_as_the_cost_that_gave_it():
 @pytest.mark.parametrize("nodes", [0, 1])
 def test_tiny_graphs_can_be_drawn(tmp_path, nodes):
     epic.view.costs(random_graph(np.random.default_rng(0), nodes), FeatureCost(), path=tmp_path / "costs.png")
+    assert (tmp_path / "costs.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(

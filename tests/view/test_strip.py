@@ -33,6 +33,7 @@ def test_each_picture_shows_its_graph(tmp_path):
 def test_tiny_graphs_can_be_drawn(sizes, tmp_path):
     rng = np.random.default_rng(1)
     edit_path(*(random_graph(rng, n, edge_width=None) for n in sizes)).plot(path=tmp_path / "p.svg")
+    assert "</svg>" in (tmp_path / "p.svg").read_text()
 
 
 def test_one_step_is_refused():

@@ -352,7 +352,8 @@ class Augmentation(Parameters, BaseTransform):
         made = self.make_graphs(packed, torch.zeros(1, dtype=torch.long, device=packed.ptr.device), generator)
         if made is None:
             return data
-        for key in [k for k in data.keys() if names_nodes(k)]:  # noqa: SIM118  Data is no dict
+        stale = (packed.node.keys() - made.node.keys()) | (packed.edge.keys() - made.edge.keys())
+        for key in [k for k in data.keys() if k in stale or names_nodes(k)]:  # noqa: SIM118  Data is no dict
             del data[key]
         changed = made.graph(0)
         for key, value in changed.to_dict().items():

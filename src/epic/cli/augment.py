@@ -47,7 +47,6 @@ def augment(
     from epic.augment import find_method
     from epic.augment.offline import ShardMaker, check_shard, write_shards
     from epic.data.shards import begin
-    from epic.random import digest
     from epic.train.config import run_config
     from epic.train.run import dataset_of, file_digest, setup
 
@@ -66,7 +65,7 @@ def augment(
         "count": count,
         "shard": shard,
         "dataset": loaded.name,
-        "data": digest(graphs.ptr, graphs.edge_index, graphs.x, graphs.edge_attr, graphs.y),
+        "data": graphs.digest(),
         "part": part,
         "config": chosen.model_dump(exclude={"dataset": True, "cost": {"file"}}),
         "cost": None if file is None else file_digest(file),

@@ -132,9 +132,8 @@ def narrowing(only: Mapping[str, Any]) -> dict[str, Any]:
 def checksums(datasets: Iterable[str]) -> dict[str, str]:
     """Return the checksums of datasets that are files or folders: what is in them may change."""
     from epic.data import load
-    from epic.train.run import checksum
 
-    return {name: checksum(load(name)) for name in datasets if Path(name).exists()}
+    return {name: load(name).graphs.digest() for name in datasets if Path(name).exists()}
 
 
 def seconds_of(text: str) -> float:

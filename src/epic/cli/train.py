@@ -36,7 +36,7 @@ def train(
     from epic._checkpoint import identity
     from epic.cli.tensorboard import watcher
     from epic.train.config import run_config
-    from epic.train.run import checksum, dataset_of, file_digest
+    from epic.train.run import dataset_of, file_digest
     from epic.train.run import run as run_it
 
     chosen = run_config(**run)
@@ -46,7 +46,7 @@ def train(
     log.debug(chosen.model_dump_json())
     # Other settings or other data, another folder: nothing is overwritten.
     cost = "" if chosen.cost.file is None else file_digest(chosen.cost.file)
-    what = identity(chosen.key, checksum(loaded), cost)[:8]
+    what = identity(chosen.key, loaded.graphs.digest(), cost)[:8]
     name = f"{loaded.name}-{chosen.method}-{chosen.backbone}-split{chosen.split_seed}-seed{chosen.seed}-{what}"
     folder = make_folder(out / name)
     chosen.save(folder / "config.yaml")

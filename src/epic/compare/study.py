@@ -19,7 +19,6 @@ from epic.compare.task import Performer
 from epic.compare.verdict import Difference, differences
 from epic.data import Dataset, load
 from epic.errors import choose, need_some
-from epic.train.run import checksum
 
 TITLES = ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "ms/graph", "settings", "verdict")
 NOTES = (
@@ -102,7 +101,7 @@ def study(
     loaded = load(dataset, data=data, target=target, task=task, progress=progress)
     file = Path(dataset).exists()
     name = str(Path(dataset).resolve()) if file else dataset  # workers elsewhere have another working folder
-    sums = {name: checksum(loaded)} if file else {}
+    sums = {name: loaded.graphs.digest()} if file else {}
     plan = plan_of(name, names, checksums=sums, target=target, task=task, **options)
     given = {"target": target, "task": task, **options}
     asked = {"dataset": name, "methods": names, **{k: v for k, v in given.items() if v is not None}}

@@ -17,7 +17,7 @@ from epic.distance.pairs import exact_distances, soft_distances
 from epic.errors import choose
 from epic.graphs.packed import PackedGraphs
 from epic.nn.fit_loop import FitLoop, FitOptions
-from epic.random import derived, digest
+from epic.random import derived
 
 if TYPE_CHECKING:
     from epic.costs.learned import LearnedCost
@@ -108,12 +108,11 @@ def learn(
     triplets = Triplets(train.y.cpu(), task)
     watched = None if validation is None else fixed_triplets(validation, task, options.seed)
     used = [train] if validation is None else [train, validation]
-    content = [digest(g.ptr, g.edge_index, g.y, *g.node.values(), *g.edge.values()) for g in used]
     loop = FitLoop(
         cost.network_,
         options,
         judge=lambda line: Epoch(**line).judged,
-        identity=identity([asdict(options), cost.config()], *content),
+        identity=identity([asdict(options), cost.config()], *(g.digest() for g in used)),
         checkpoint=checkpoint,
     )
     train, *held = (g.to(cost.network_.device) for g in used)

@@ -20,6 +20,7 @@ from torch_geometric.data import Batch, Data
 
 from epic.errors import InputError
 from epic.graphs.batch import build_batch
+from epic.random import digest
 
 Graphs = Any  # a PackedGraphs, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
 
@@ -141,6 +142,10 @@ class PackedGraphs:
             {k: v.to(device) for k, v in self.edge.items()},
             None if self.y is None else self.y.to(device),
         )
+
+    def digest(self) -> str:
+        """Return a fingerprint of structure, attributes and labels."""
+        return digest(self.ptr, self.edge_index, self.y, *self.node.values(), *self.edge.values())
 
     def select(self, index: Tensor) -> PackedGraphs:
         """Gather graphs by their numbers.

@@ -156,9 +156,7 @@ def train(
         model = backbone_for(sample, outputs=dataset.outputs, conv=backbone, seed=options.seed)
     acting = training_steps(method)
     model = acting.wrap_model(model).to(device)
-    content = digest(
-        graphs.ptr, graphs.edge_index, graphs.x, graphs.edge_attr, graphs.y, *(getattr(split, p) for p in PARTS)
-    )
+    content = graphs.digest() + digest(*(getattr(split, p) for p in PARTS))
     loop = FitLoop(
         model,
         options,

@@ -33,7 +33,6 @@ from epic.graphs.packed import PackedGraphs
 from epic.labels import infer_task
 from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import Line
-from epic.random import digest
 from epic.train.config import RESULTS_VERSION, CostConfig, RunConfig
 from epic.train.loop import train, with_features
 
@@ -113,7 +112,7 @@ def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Datas
         InputError: The dataset is not the one that was planned, or label noise is asked for and labels are not classes.
     """
     dataset = load(config.dataset, data=data, target=config.target, task=config.task)
-    if config.checksum is not None and config.checksum != checksum(dataset):
+    if config.checksum is not None and config.checksum != dataset.graphs.digest():
         raise InputError(f"{config.dataset} is not what it was when this was planned: start again")
     split = split_of(dataset.y, official=dataset.split if config.split == "official" else None, seed=config.split_seed)
     graphs = with_features(dataset.graphs, split.train)
@@ -158,9 +157,8 @@ def cost_of(
         return Cost.load(config.file), 0.0
     if task is None and training.y is not None:
         task = infer_task(training.y)
-    content = [digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y) for g in (training, validation_graphs)]
     how = [RESULTS_VERSION, config.backbone, task, asdict(Learning(**config.learning(seed)))]
-    path = folder / f"cost-{identity(how, *content)[:16]}.safetensors"
+    path = folder / f"cost-{identity(how, training.digest(), validation_graphs.digest())[:16]}.safetensors"
     with _locked(path.with_suffix(".lock")):  # several processes may want it at once
         took = path.with_suffix(".seconds")
         if path.exists():
@@ -248,7 +246,7 @@ def run(
         **{k: v for k, v in asdict(result).items() if k != "history"},
         "prepared": ready.prepared,
         "history": {k: [line[k] for line in result.history] for k in ("loss", "validation", "test")},
-        "data": checksum(dataset),
+        "data": dataset.graphs.digest(),
     }
 
 
@@ -258,12 +256,6 @@ def begin_alike(model: torch.nn.Module, plain: torch.nn.Module) -> None:
     with torch.no_grad():
         for name, value in model.state_dict().items():
             value[tuple(slice(n) for n in weights[name].shape)] = weights[name]
-
-
-def checksum(dataset: Dataset) -> str:
-    """Return a fingerprint of the graphs and labels."""
-    g = dataset.graphs
-    return digest(g.ptr, g.edge_index, g.x, g.edge_attr, g.y)
 
 
 def file_digest(path: str | Path) -> str:

@@ -71,10 +71,10 @@ def blur_run(
 ) -> dict[str, Any]:
     """Run :func:`frobenius` on the test graphs of a dataset, under the cost learned on its training graphs."""
     from epic.train.config import CostConfig, run_config
-    from epic.train.run import checksum, cost_of, dataset_of
+    from epic.train.run import cost_of, dataset_of
 
     loaded, split = dataset_of(run_config(dataset=dataset), data)
     train, held = (loaded.graphs.select(part) for part in (split.train, split.validation))
     cost, _ = cost_of(CostConfig(epochs=epochs), train, held, seed, costs, task=loaded.task, progress=False)
     found = frobenius(cost, loaded.graphs.select(split.test), pairs, seed=seed)
-    return {"pairs": pairs, "frobenius": {str(k): v for k, v in found.items()}, "data": checksum(loaded)}
+    return {"pairs": pairs, "frobenius": {str(k): v for k, v in found.items()}, "data": loaded.graphs.digest()}

@@ -8,7 +8,6 @@ from typing import Any
 from epic.costs.learned import LearnedCost
 from epic.data.catalog import load
 from epic.data.splits import split_of
-from epic.train.run import checksum
 
 
 def curves_run(
@@ -33,5 +32,5 @@ def curves_run(
         "validation_loss": [e.validation for e in cost.history_],
         "ordered": [e.ordered for e in cost.history_],
         "seconds": round(time.perf_counter() - start, 1),
-        "data": checksum(loaded),
+        "data": loaded.graphs.digest(),
     }

@@ -27,7 +27,6 @@ from epic.data.splits import split_of
 from epic.distance.nearest import Neighbors
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs
-from epic.train.run import checksum
 
 COSTS = ("unit", "feature", "learned", *ASSIGNMENTS)
 """``learned`` is ``sinkhorn``, the paper's way of learning."""
@@ -105,7 +104,7 @@ def distance_run(
         "nearest_seconds": round(done - chosen, 1),
         "assignments_solved_share": round(found.solved / (len(test) * len(train)), 4),
         **_learned(prices),
-        "data": checksum(dataset),
+        "data": dataset.graphs.digest(),
     }
     if scores:
         record |= {
