@@ -68,10 +68,23 @@ class Browser:
         self._call("POST", "/frame", {"id": None})
         self._call("POST", "/url", {"url": Path(path).resolve().as_uri()})
         self._command("Page.bringToFront")
+        # Chromium drops keys that come before a page has been painted.
+        frames = (
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))"
+        )
+        self._call("POST", "/execute/async", {"script": frames, "args": []})
 
     def run(self, script: str, *arguments: Any) -> Any:
         """The value that a piece of JavaScript returns."""
         return self._call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def settle(self, script: str, expected: Any) -> Any:
+        """Return the value of a script once it is as expected, or after ten seconds; keys take effect later."""
+        deadline = time.monotonic() + 10
+        while (found := self.run(script)) != expected and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.2)
+        return self.run(script) if found == expected else found
 
     def press(self, *names: str) -> None:
         """Press keys as a user does, wherever the focus is."""

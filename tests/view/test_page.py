@@ -110,21 +110,21 @@ def test_the_slider_shows_every_graph_of_the_path(browser, tmp_path, width):
 
 
 @pytest.mark.slow
-def test_keys_play_and_a_click_on_an_operation_move_the_path(browser, tmp_path):
+def test_keys_play_and_a_click_move_the_path(browser, tmp_path):
     path = edit_path(lollipop_graph(4, 3), lollipop_graph(6, 4), seed=0)
     path.save(tmp_path / "path.html")
     browser.open(tmp_path / "path.html")
     at = "return Number(document.getElementById('slider').value)"
     browser.press("right", "right", "right", "left")
-    assert browser.run(at) == 2
+    assert browser.settle(at, 2) == 2
     browser.run("document.getElementById('slider').focus()")
     browser.press("right")
-    assert browser.run(at) == 3  # once, not by the page and by the slider
+    assert browser.settle(at, 3) == 3  # once, not by the page and by the slider
     assert drawn(browser)[0] == path[3].num_nodes
     browser.press("end")
-    assert browser.run(at) == len(path)
+    assert browser.settle(at, len(path)) == len(path)
     browser.press("right", "home", "left")
-    assert browser.run(at) == 0
+    assert browser.settle(at, 0) == 0
     browser.run("document.querySelectorAll('.operation')[4].click()")
     assert browser.run(at) == 5
     browser.run("document.getElementById('play').click()")
