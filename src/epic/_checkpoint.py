@@ -25,13 +25,13 @@ def identity(settings: object, *parts: str) -> str:
 def save_checkpoint(
     path: Path,
     identity: str,
-    model: nn.Module,
+    modules: dict[str, nn.Module],
     optimizer: torch.optim.Optimizer,
     best: dict[str, Tensor],
     history: list[dict[str, Any]],
 ) -> None:
-    """Write weights, optimizer state, the weights of the best epoch, and the history."""
-    tensors = {f"now.{k}": v for k, v in model.state_dict().items()}
+    """Write the weights of named modules, optimizer state, the weights of the best epoch, and the history."""
+    tensors = {f"{name}.{k}": v for name, module in modules.items() for k, v in module.state_dict().items()}
     tensors |= {f"best.{k}": v for k, v in best.items()}
     for index, slots in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{k}": torch.as_tensor(v) for k, v in slots.items()}
@@ -39,9 +39,9 @@ def save_checkpoint(
 
 
 def load_checkpoint(
-    path: Path, identity: str, model: nn.Module, optimizer: torch.optim.Optimizer
+    path: Path, identity: str, modules: dict[str, nn.Module], optimizer: torch.optim.Optimizer
 ) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
-    """Restore model and optimizer in place; return the weights of the best epoch and the history.
+    """Restore modules and optimizer in place; return the weights of the best epoch and the history.
 
     Raises:
         InputError: The file is damaged, or of a run with another identity.
@@ -52,11 +52,15 @@ def load_checkpoint(
             f"the checkpoint {path} belongs to other graphs or settings: delete it to start again, "
             "or choose another path"
         )
-    model.load_state_dict({k[4:]: v for k, v in tensors.items() if k.startswith("now.")})
-    slots: dict[int, dict[str, Tensor]] = {}
+    parts: dict[str, dict[str, Tensor]] = {"best": {}}
     for key, value in tensors.items():
-        if key.startswith("optimizer."):
-            _, index, name = key.split(".", 2)
-            slots.setdefault(int(index), {})[name] = value
+        part, _, name = key.partition(".")
+        parts.setdefault(part, {})[name] = value
+    for part, module in modules.items():
+        module.load_state_dict(parts.get(part, {}))
+    slots: dict[int, dict[str, Tensor]] = {}
+    for key, value in parts.get("optimizer", {}).items():
+        index, _, name = key.partition(".")
+        slots.setdefault(int(index), {})[name] = value
     optimizer.load_state_dict({"state": slots, "param_groups": optimizer.state_dict()["param_groups"]})
-    return {k[5:]: v for k, v in tensors.items() if k.startswith("best.")}, header["history"]
+    return parts["best"], header["history"]

@@ -25,7 +25,7 @@ def test_a_plan_is_run_shown_and_not_run_again(small, tmp_path):  # noqa: F811
     assert "drop_edge" in page
     records = [json.loads(line) for line in (tmp_path / "results" / "bench.jsonl").read_text().splitlines()]
     assert [r["config"]["method"] for r in records] == ["vanilla", "drop_edge"]
-    assert all(len(r["history"]["test"]) == r["config"]["epochs"] == 2 for r in records)
+    assert all(len(r["history"]["validation"]) == r["config"]["epochs"] == 2 for r in records)
     assert all(r["versions"]["epic"] and r["data"] for r in records)
     again = epic(*command, cwd=tmp_path)
     assert "2 runs, 2 done, 0 to do" in again.stdout

@@ -41,5 +41,6 @@ class Fake:
             "made": 0 if config.get("method") == "vanilla" else 1000,
             "making_seconds": 0.5 if config.get("method") == "vanilla" else 1.5,
             "epochs": 10,
+            "updates": 10,
             "prepared": 0.5,
         }

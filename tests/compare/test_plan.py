@@ -14,6 +14,7 @@ def plan(**changes):
         "entries": ("vanilla", "drop_edge"),
         "seeds": 2,
         "tune": 3,
+        "plain": ("pool",),
         "options": {"epochs": 1},
     }
     return Plan(**{**values, **changes})

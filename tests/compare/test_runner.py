@@ -143,12 +143,14 @@ def test_what_another_wrote_meanwhile_is_not_done_again(tmp_path, calls):
     assert (tmp_path / "r.jsonl").read_text().count("\n") == 8
 
 
-def test_times_are_learned_by_epoch(tmp_path, calls):
+def test_times_are_learned_by_update(tmp_path, calls):
     store, quick, full = Store(tmp_path / "r.jsonl"), plan(tune=0), plan(tune=0, options={"epochs": 50})
     with store.writer() as writer:
         for task in ready(quick, store):
-            writer.add(task, {"seconds_in_all": 2.0})
+            writer.add(task, {"seconds_in_all": 2.0, "updates": 3, "epochs": 1})
     assert outlook(Runs(full, store)).seconds == pytest.approx(8 * 2.0 * 50)
+    by_updates = plan(tune=0, options={"epochs": None, "updates": 600})
+    assert outlook(Runs(by_updates, store)).seconds == pytest.approx(8 * 2.0 * 200)
 
 
 def test_only_what_grows_with_epochs_is_reckoned_by_epoch(tmp_path):
@@ -156,7 +158,7 @@ def test_only_what_grows_with_epochs_is_reckoned_by_epoch(tmp_path):
     quick = plan(tune=0, entries=("epic",), datasets=("a",), options={"epochs": 2, "cost": {"epochs": 4}})
     with store.writer() as writer:  # 1 s to train, 4 s to learn the cost, 5 s to start
         for task in ready(quick, store):
-            writer.add(task, {"seconds_in_all": 10.0, "seconds": 1.0, "prepared": 4.0})
+            writer.add(task, {"seconds_in_all": 10.0, "seconds": 1.0, "prepared": 4.0, "updates": 6, "epochs": 2})
     full = plan(tune=0, entries=("epic",), datasets=("a",), options={"epochs": 100, "cost": {"epochs": 40}})
     assert outlook(Runs(full, store)).seconds == pytest.approx(2 * (50 + 40 + 5))
 
@@ -166,7 +168,7 @@ def test_what_a_method_learns_of_its_own_has_epochs_of_its_own(tmp_path):
     quick = plan(tune=0, entries=("s_mixup",), datasets=("a",), options={"epochs": 5, "fit_epochs": 2})
     with store.writer() as writer:
         for task in ready(quick, store):
-            writer.add(task, {"seconds_in_all": 5.0, "seconds": 1.0, "prepared": 3.0})
+            writer.add(task, {"seconds_in_all": 5.0, "seconds": 1.0, "prepared": 3.0, "updates": 5, "epochs": 5})
     full = plan(tune=0, entries=("s_mixup",), datasets=("a",), options={"epochs": 100})
     assert outlook(Runs(full, store)).seconds == pytest.approx(2 * (20 + 30 + 1))
 

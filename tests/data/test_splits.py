@@ -3,7 +3,7 @@ import torch
 
 from epic import InputError
 from epic.data import stratified_folds, stratified_split
-from epic.data.splits import hold_out, split_of, strata
+from epic.data.splits import hold_out, split_of, strata, stratified_draw
 
 COUNTS = {  # class sizes of the paper's sets, and the test graphs its printed accuracies imply
     "NCI1": ([2053, 2057], 823),
@@ -83,3 +83,29 @@ def test_soft_rows_are_split_by_their_largest_share():
     y = torch.eye(2)[torch.arange(40) % 2] * 0.8 + 0.1
     split = split_of(y)
     assert y[split.test].argmax(1).bincount().tolist() == [4, 4]
+
+
+def test_draws_are_nested_stratified_and_leave_the_rest_to_test():
+    y = torch.cat([torch.zeros(300), torch.ones(100), torch.full((200,), 2)]).long()
+    draws = [stratified_draw(y, size=s, most=250, seed=7) for s in (60, 120, 480)]
+    labelled = [set(torch.cat([d.train, d.validation]).tolist()) for d in draws]
+    assert labelled[0] < labelled[1] < labelled[2]
+    for size, draw in zip((60, 120, 480), draws, strict=True):
+        parts = [draw.train, draw.validation, draw.test]
+        assert sum(p.numel() for p in parts) == len(set(torch.cat(parts).tolist())) == size + min(250, 600 - size)
+        assert torch.bincount(y[torch.cat(parts[:2])]).tolist() == [size // 2, size // 6, size // 3]
+        assert torch.bincount(y[draw.validation]).tolist() == [size // 16, size // 48, size // 24]
+    assert labelled[0] != set(stratified_draw(y, size=60, seed=8).train.tolist())
+    with pytest.raises(InputError, match="size must lie between 8"):
+        stratified_draw(y, size=600)
+
+
+def test_numbers_of_folds_are_folds_of_shuffles():
+    y = torch.arange(100) % 2
+    first = [split_of(y, kind="folds", seed=f) for f in range(10)]
+    assert sorted(i for s in first for i in s.test.tolist()) == list(range(100))
+    assert all(torch.equal(a.test, b.test) for a, b in zip(first, stratified_folds(y, seed=0), strict=True))
+    assert torch.equal(split_of(y, kind="folds", seed=13).test, stratified_folds(y, seed=1)[3].test)
+    assert split_of(y, kind="folds", size=40, seed=1).test.numel() == 60
+    with pytest.raises(InputError, match="did you mean 'folds'"):
+        split_of(y, kind="fold")

@@ -54,8 +54,8 @@ def test_seeds_and_bad_options():
     state = torch.get_rng_state()
     one, two, three = (backbone_for(graphs, outputs=2, seed=s) for s in (1, 1, 2))
     assert torch.equal(torch.get_rng_state(), state)
-    assert torch.equal(one.head[0].weight, two.head[0].weight)
-    assert not torch.equal(one.head[0].weight, three.head[0].weight)
+    assert torch.equal(one.head[1].weight, two.head[1].weight)
+    assert not torch.equal(one.head[1].weight, three.head[1].weight)
     with pytest.raises(InputError, match="unknown backbone 'gat'"):
         backbone_for(graphs, outputs=2, conv="gat")
     with pytest.raises(InputError, match="did you mean 'hidden_channels'"):

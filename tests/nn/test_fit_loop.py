@@ -21,10 +21,11 @@ def go(options, validation=None, model=None, checkpoint=None, stop_after=None, *
     model = model or Line()
     loop = FitLoop(model, options, judge=lambda line: line["validation"], checkpoint=checkpoint, identity="a")
 
-    def evaluate(epoch):
+    def evaluate(judged):
+        epoch = len(loop.history)
         if epoch == stop_after:
             raise KeyboardInterrupt
-        return {"validation": float((model.weight.detach() - 1) ** 2) if validation is None else validation[epoch]}
+        return {"validation": float((judged.weight.detach() - 1) ** 2) if validation is None else validation[epoch]}
 
     loop.run(
         batches=lambda epoch: range(4),
@@ -101,9 +102,59 @@ def test_a_loss_that_is_not_finite_is_refused():
         go(FitOptions(epochs=2, lr=0.1), model=model)
 
 
+def test_cosine_falls_from_lr_to_nothing():
+    options = FitOptions(epochs=4, lr=0.8, schedule="cosine")
+    assert [options.lr_at(e) for e in range(4)] == pytest.approx([0.8, 0.4 + 0.4 * 2**-0.5, 0.4, 0.4 - 0.4 * 2**-0.5])
+    assert options.lr_at(1, 2) == pytest.approx(0.4)
+
+
+def test_the_average_is_judged_and_kept(tmp_path):
+    """Against a moving average that is written out; a resumed run ends alike."""
+
+    class Counter(Line):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.tensor(0))
+
+    weights, judged = [], []
+    model = Counter()
+    options = FitOptions(epochs=3, lr=0.1, average=0.8)
+    loop = FitLoop(model, options, judge=lambda line: -line["epoch"])
+
+    def loss(batch):
+        weights.append(float(model.weight.detach()))
+        model.count += 1
+        return ((model.weight - 1) ** 2).sum()
+
+    loop.run(
+        batches=lambda epoch: range(4),
+        loss=loss,
+        evaluate=lambda m: judged.append((float(m.weight.detach()), int(m.count), m is model)) or {},
+        progress=False,
+    )
+    average, seen = 0.0, []
+    for step, weight in enumerate(weights[1:], 1):
+        keep = min(0.8, step / (9 + step))
+        average = keep * average + (1 - keep) * weight
+        seen.append(average)
+    assert judged[0] == (pytest.approx(seen[3]), 4, False)
+    assert judged[1] == (pytest.approx(seen[7]), 8, False)
+    assert judged[2][0] == pytest.approx(float(model.weight.detach()))
+    assert judged[2][1] == int(model.count) == 12
+    straight, _ = go(options)
+    with pytest.raises(KeyboardInterrupt):
+        go(options, checkpoint=tmp_path / "c", stop_after=2)
+    assert torch.equal(go(options, checkpoint=tmp_path / "c")[0].weight, straight.weight)
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
-    [({"lr": 0}, "lr must be positive, got 0"), ({"patience": -1}, "patience must not be negative, got -1")],
+    [
+        ({"lr": 0}, "lr must be positive, got 0"),
+        ({"patience": -1}, "patience must not be negative, got -1"),
+        ({"average": 1}, r"average must lie in \[0, 1\), got 1"),
+        ({"schedule": "cosin"}, "did you mean 'cosine'"),
+    ],
 )
 def test_bad_options(values, message):
     with pytest.raises(InputError, match=message):

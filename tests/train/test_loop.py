@@ -14,7 +14,8 @@ from epic.data import Dataset, load, stratified_split
 from epic.data.splits import Split
 from epic.graphs.convert import pack
 from epic.train import Training, train
-from epic.train.loop import with_features
+from epic.train.loop import Steps, with_features
+from epic.train.metrics import score
 from tests.augment.slow import SlowAtFirst
 from tests.sample_graphs import random_graph
 
@@ -45,12 +46,10 @@ def test_lollipops_are_learned(backbone):
         progress=False,
     )
     assert result.test > 0.9
-    assert (
-        result.history[result.best_epoch]["validation"]
-        == result.validation
-        == max(h["validation"] for h in result.history)
-    )
-    assert result.steps == 25 * len(range(0, 140, 32))
+    assert result.validation == max(h["validation"] for h in result.history)
+    assert result.updates == 25 * len(range(0, 140, 32))
+    parts = stratified_split(dataset.y)
+    assert result.test == score(result.outputs["test"], dataset.y[parts.test], "classes")
 
 
 def test_same_seed_same_numbers_whatever_the_workers():
@@ -220,14 +219,32 @@ def test_patience_and_bad_options():
     result = train(
         dataset,
         split=stratified_split(dataset.y),
-        options=Training(epochs=50, patience=2, lr=1e-9),
+        options=Training(epochs=50, batch_size=42, patience=2, lr=1e-9, average=0),
         progress=False,
     )
-    assert result.epochs == result.best_epoch + 3
+    assert result.epochs == result.best_epoch + 2
     with pytest.raises(InputError, match="epochs must be positive, got 0"):
         Training(epochs=0)
     with pytest.raises(InputError, match="no test graphs"):
         train(dataset, split=Split(torch.arange(9), torch.arange(9, 12), torch.arange(0)), progress=False)
+
+
+def test_the_budget_is_counted_in_updates():
+    graphs = lollipops(60).graphs
+    for size, updates, epochs, rounds in ((16, 1000, 250, 10), (60, 250, 250, 3), (7, 20, 2, 1), (60, 1, 1, 1)):
+        steps = Steps(graphs, None, Training(updates=updates, batch_size=size))
+        assert (steps.epochs, steps.rounds) == (epochs, rounds)
+        assert [e for r in range(rounds) for e in steps.epochs_of(r)] == list(range(epochs))
+    assert Steps(graphs, None, Training(epochs=7)).rounds == 7  # each is evaluated
+
+
+def test_a_budget_in_updates_is_spent_whole():
+    dataset = lollipops(60)
+    options = Training(updates=40, batch_size=16)
+    result = train(dataset, split=stratified_split(dataset.y), options=options, progress=False)
+    assert (result.updates, result.epochs, len(result.history)) == (39, 13, 1)
+    assert result.history[0]["epoch"] == 12
+    assert set(result.history[0]) >= {"loss", "validation", "validation_loss", "updates"}
 
 
 def test_degrees_come_from_training_graphs_alone():

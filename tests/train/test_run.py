@@ -44,7 +44,7 @@ def test_a_run_is_a_function_of_its_config(small, tmp_path, method):
     assert without_times(records[0]) == without_times(records[1])
     assert json.loads(json.dumps(records[0])) == records[0]
     assert records[0]["key"] == config.key
-    assert len(records[0]["history"]["test"]) == 2
+    assert len(records[0]["history"]["validation"]) == 2
     other = run(run_config(dataset=small, method=method, seed=1, **QUICK), tmp_path / "a", progress=False)
     assert other["history"] != records[0]["history"]
 

@@ -98,7 +98,7 @@ def train_matching(
         return total + F.relu(_gaps(network, train, *end) + options.margin).sum() / triplet[0].numel()
 
     @torch.no_grad()
-    def evaluate(epoch: int) -> dict[str, Any]:
+    def evaluate(_: nn.Module) -> dict[str, Any]:
         _settle(network, train, *last)
         if watched is None:
             return {"validation": None, "ordered": None}
@@ -108,9 +108,9 @@ def train_matching(
             "ordered": float((gap < 0).double().mean()),
         }
 
-    loop = FitLoop(network, options, judge=lambda line: Epoch(**line).judged)
+    loop = FitLoop(network, options, judge=lambda line: Epoch.of(line).judged)
     loop.run(batches=batches, loss=loss, evaluate=evaluate, progress=progress, description="learning to match")
-    return network.requires_grad_(False), [Epoch(**line) for line in loop.history]
+    return network.requires_grad_(False), [Epoch.of(line) for line in loop.history]
 
 
 @torch.no_grad()

@@ -16,11 +16,14 @@ from pydantic.fields import FieldInfo
 from epic.errors import InputError
 
 PANELS = {
-    "Data": ("dataset", "target", "task", "split", "split_seed", "noise"),
+    "Data": ("dataset", "target", "task", "split", "split_seed", "size", "noise"),
     "Method": ("method", "settings", "fit_epochs"),
     "Cost of EPIC": ("cost",),
     "Classifier": ("backbone", "model"),
-    "Training": ("epochs", "batch_size", "lr", "weight_decay", "decay", "decay_every", "patience"),
+    "Training": (
+        *("updates", "epochs", "batch_size", "lr", "weight_decay", "schedule", "decay", "decay_every"),
+        *("average", "patience"),
+    ),
 }
 """Groups of ``--help``."""
 FLAGS = {"settings": "--set", "cost_file": "--cost"}

@@ -18,9 +18,9 @@ def watcher(folder: Path) -> Callable[[dict[str, Any]], None] | None:
     def watch(line: dict[str, Any]) -> None:
         nonlocal writer
         if writer is None:  # a run that goes on after a kill hides what it does again
-            writer = SummaryWriter(str(folder), purge_step=line["epoch"])
-        for name in ("loss", "validation", "test"):
-            writer.add_scalar(name, line[name], line["epoch"])
+            writer = SummaryWriter(str(folder), purge_step=line["updates"])
+        for name in ("loss", "validation_loss", "validation"):
+            writer.add_scalar(name, line[name], line["updates"])
         writer.flush()
 
     return watch

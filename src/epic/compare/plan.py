@@ -21,14 +21,24 @@ BACKBONE_SETTINGS = ("pool", "dropout")
 
 
 class Entry(BaseModel):
-    """One row of a table: a method with what is fixed about it."""
+    """One row of a table: a method with what is fixed about it.
+
+    Attributes:
+        label: Its name in the table.
+        method: Any augmentation.
+        settings: Settings of the method that are not tuned.
+        cost: How its cost is learned.
+        options: What differs in the config of its runs, for example another ``backbone`` (a classifier without a
+            network) or number of ``updates``.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     label: str
-    method: str
+    method: str = "vanilla"
     settings: dict[str, Any] = {}
     cost: dict[str, Any] = {}
+    options: dict[str, Any] = {}
 
     @field_validator("method")
     @classmethod
@@ -92,7 +102,7 @@ class Plan(BaseModel):
     splits: int = Field(1, ge=1)
     seeds: int = Field(5, ge=1)
     tune: int = Field(0, ge=0)
-    plain: tuple[str, ...] = ("pool",)
+    plain: tuple[str, ...] = ("pool", "lr")
     options: dict[str, Any] = {}
     checksums: dict[str, str] = {}
 
@@ -157,6 +167,7 @@ class Plan(BaseModel):
             **{k: v for k, v in plain.items() if k not in model},
             "cost": {**self.options.get("cost", {}), **entry.cost},
             "model": {**self.options.get("model", {}), **model},
+            **entry.options,
         }
         return Task("train", run_config(**values).model_dump())
 

@@ -51,13 +51,13 @@ class Outlook:
 def outlook(runs: Runs, workers: int = 1) -> Outlook:
     """Look before starting.
 
-    Estimated times come from finished runs of the same kind, alike in dataset and method. They scale per-epoch,
-    per-learning-epoch and fixed costs separately.
+    Estimated times come from finished runs of the same kind, alike in dataset and method. The costs of an
+    update, of an epoch of learning before it, and of all else scale separately.
     """
     known, open_, failed = list(runs), runs.open, len(runs.failed)
     total = max(runs.plan.count(), len(known))
     done = len(known) - len(open_) - failed
-    times: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
+    times: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for record in runs.store:
         if "seconds_in_all" in record and "error" not in record and record.get("kind") == runs.plan.kind:
             for key in _alike(record["config"]):
@@ -67,9 +67,10 @@ def outlook(runs: Runs, workers: int = 1) -> Outlook:
 
     def estimate(task: Task) -> float:
         found = next(times[key] for key in _alike(task.config) if key in times)
-        epoch, learning, once = (mean(part) for part in zip(*found, strict=True))
-        epochs, learned = _epochs(task.kind, task.config)
-        return epochs * epoch + learned * learning + once
+        update, per_epoch, learning, once = (mean(part) for part in zip(*found, strict=True))
+        epochs = task.config.get("epochs")
+        updates = epochs * per_epoch if epochs else task.config.get("updates", 0)
+        return updates * update + _learning_epochs(task.kind, task.config) * learning + once
 
     later = total - len(known)  # runs whose settings are not chosen yet
     usual = mean(map(estimate, known)) if later else 0.0
@@ -179,28 +180,28 @@ def _alike(config: dict[str, Any]) -> list[tuple[str, str]]:
     return [_like(config), (config.get("dataset", ""), ""), ("", "")]
 
 
-def _epochs(kind: str, config: dict[str, Any]) -> tuple[int, int]:
-    """Epochs of the run itself, and of what it learns first."""
-    if kind == "train":
-        learned = config.get("cost", {}).get("epochs", 1)
-        if find_method(config["method"]).cls.learns:  # not a cost, but something of its own
-            learned = config.get("fit_epochs") or Matching().epochs
-        return config.get("epochs", 1), learned
-    return 0, config.get("learning", {}).get("epochs", config.get("epochs", Learning().epochs))
+def _learning_epochs(kind: str, config: dict[str, Any]) -> int:
+    """Epochs of what a run learns before it trains, or of the run itself if it is nothing but learning."""
+    if kind != "train":
+        return config.get("learning", {}).get("epochs", config.get("epochs", Learning().epochs))
+    if find_method(config["method"]).cls.learns:  # not a cost, but something of its own
+        return config.get("fit_epochs") or Matching().epochs
+    return config.get("cost", {}).get("epochs", 1)
 
 
-def _spent(record: dict[str, Any]) -> tuple[float, float, float]:
-    """Seconds of an epoch, of an epoch of learning before it, and the rest."""
-    whole, (epochs, learned) = record["seconds_in_all"], _epochs(record["kind"], record["config"])
+def _spent(record: dict[str, Any]) -> tuple[float, float, float, float]:
+    """Seconds of an update, updates of an epoch, seconds of an epoch of learning before it, and other seconds."""
+    whole, learned = record["seconds_in_all"], _learning_epochs(record["kind"], record["config"])
     if record["kind"] == "train":
         training = min(whole, record.get("seconds") or whole)
         learning = record.get("prepared") or 0.0
         if learning > whole - training:  # a cost that another run had learned: it took no time here
             learning = 0.0
-        return training / epochs, learning / learned, whole - training - learning
+        updates, epochs = record.get("updates", 1), record.get("epochs", 1)
+        return training / updates, updates / epochs, learning / learned, whole - training - learning
     # What is not told apart (blur, lollipop) is nearly all learning.
     learning = min(whole, record.get("fit_seconds", record.get("seconds", whole)))
-    return 0.0, learning / learned, whole - learning
+    return 0.0, 0.0, learning / learned, whole - learning
 
 
 def duration(seconds: float) -> str:

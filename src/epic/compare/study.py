@@ -117,7 +117,6 @@ def plan_of(
     splits: int = 5,
     seeds: int = 3,
     tune: int = 3,
-    epochs: int = 100,
     checksums: dict[str, str] | None = None,
     **given: Any,
 ) -> Plan:
@@ -139,7 +138,7 @@ def plan_of(
         seeds=seeds,
         tune=tune,
         plain=("lr", "dropout"),
-        options={"epochs": epochs, "split": "stratified", **{k: v for k, v in given.items() if v is not None}},
+        options={"split": "stratified", **{k: v for k, v in given.items() if v is not None}},
         checksums=checksums or {},
     )
 
@@ -183,7 +182,7 @@ def rows(runs: Runs) -> list[Row]:
             if a is not None and b is not None
         ]
         made = (
-            1000 * (a["making_seconds"] - b["making_seconds"] * a["epochs"] / b["epochs"]) / a["made"]
+            1000 * (a["making_seconds"] - b["making_seconds"] * a["updates"] / b["updates"]) / a["made"]
             for a, b in pairs
             if a.get("made") and "making_seconds" in b
         )

@@ -12,7 +12,7 @@ from epic.random import derived
 
 PLAIN: dict[str, tuple[Any, ...]] = {
     "pool": ("sum", "mean"),
-    "lr": (1e-3, 3e-3, 3e-4),
+    "lr": (3e-3, 1e-3, 1e-2),
     "dropout": (0.5, 0.2),
 }
 """What plain training spends its budget on."""

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from epic._checkpoint import identity
 from epic.costs.triplets import Triplets, fixed_triplets
 from epic.distance.pairs import exact_distances, soft_distances
 from epic.errors import choose
 from epic.graphs.packed import PackedGraphs
-from epic.nn.fit_loop import FitLoop, FitOptions
+from epic.nn.fit_loop import FitLoop, FitOptions, Line
 from epic.random import derived
 
 if TYPE_CHECKING:
@@ -73,6 +73,11 @@ class Epoch:
     validation: float | None
     ordered: float | None
 
+    @classmethod
+    def of(cls, line: Line) -> Epoch:
+        """Read a line of a history."""
+        return cls(line["epoch"], line["loss"], line["validation"], line["ordered"])
+
     @property
     def judged(self) -> float:
         """The loss that the best epoch is chosen by."""
@@ -111,7 +116,7 @@ def learn(
     loop = FitLoop(
         cost.network_,
         options,
-        judge=lambda line: Epoch(**line).judged,
+        judge=lambda line: Epoch.of(line).judged,
         identity=identity([asdict(options), cost.config()], *(g.digest() for g in used)),
         checkpoint=checkpoint,
     )
@@ -132,7 +137,7 @@ def learn(
         return F.relu(near - far + options.margin).mean()
 
     @torch.no_grad()
-    def evaluate(epoch: int) -> dict[str, Any]:
+    def evaluate(_: nn.Module) -> dict[str, Any]:
         if watched is None:
             return {"validation": None, "ordered": None}
         parts = zip(*(t.split(256) for t in watched), strict=True)
@@ -144,7 +149,7 @@ def learn(
         }
 
     loop.run(batches=batches, loss=loss, evaluate=evaluate, progress=progress, description="learning costs")
-    return [Epoch(**line) for line in loop.history]
+    return [Epoch.of(line) for line in loop.history]
 
 
 def _distances(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from epic.errors import InputError
+from epic.errors import InputError, choose
 from epic.labels import class_columns, infer_task
 from epic.random import Seed, base_seed, derived
 
@@ -86,9 +86,62 @@ def stratified_folds(y: Tensor, *, folds: int = 10, seed: Seed = 0) -> list[Spli
     return result
 
 
-def split_of(y: Tensor, *, official: Split | None = None, seed: Seed = 0) -> Split:
-    """Return the official split where there is one, else 70/10/20, stratified by :func:`strata`."""
-    return stratified_split(strata(y), seed=seed) if official is None else official
+def stratified_draw(y: Tensor, *, size: int, most: int = 2000, seed: Seed = 0) -> Split:
+    """Draw labelled graphs for a learning curve; the rest of the data is test.
+
+    Of ``size`` labelled graphs, one in eight validates, as in a 70/10/20 split. A larger draw with the same seed holds
+    all graphs of a smaller one.
+
+    Args:
+        y: Class indices ``[graphs]``.
+        size: Labelled graphs to draw, as nearly as equal shares of all classes allow.
+        most: Test graphs at most.
+        seed: Another seed gives another draw.
+
+    Raises:
+        InputError: ``size`` leaves nothing to test, or nothing to validate with.
+
+    >>> split = stratified_draw(torch.tensor([0] * 50 + [1] * 50), size=40)
+    >>> [part.numel() for part in (split.train, split.validation, split.test)]
+    [36, 4, 60]
+    """
+    if not 8 <= size < y.numel():
+        raise InputError(f"size must lie between 8 and the number of graphs less one ({y.numel() - 1}), got {size}")
+    # Classes take turns by their share: the first graphs of this order are a stratified draw of any size.
+    rank, place = torch.empty_like(y), torch.empty(y.numel(), dtype=torch.double)
+    for index in _shuffled_classes(y, seed, "draw"):
+        rank[index] = torch.arange(index.numel())
+        place[index] = (rank[index].double() + 0.5) / index.numel()
+    order = place.argsort(stable=True)
+    labelled, rest = order[:size], order[size : size + most]
+    validates = rank[labelled] % 8 == 7
+    return Split(*(part.sort().values for part in (labelled[~validates], labelled[validates], rest)))
+
+
+SPLITS = ("official", "stratified", "folds")
+
+
+def split_of(
+    y: Tensor, *, kind: str = "official", official: Split | None = None, size: int | None = None, seed: int = 0
+) -> Split:
+    """Return a split by its name and number; classes are those of :func:`strata`.
+
+    Args:
+        y: Labels of any kind.
+        kind: ``official``: the given one where there is one; ``stratified``: 70/10/20; ``folds``: 80/10/10, numbers 0
+            to 9 being the ten folds of one shuffle, 10 to 19 those of the next.
+        official: The official split.
+        size: Labelled graphs to draw (:func:`stratified_draw`); None takes the whole split.
+        seed: Number of the split.
+    """
+    choose(kind, SPLITS, "split")
+    if size is not None:
+        return stratified_draw(strata(y), size=size, seed=seed)
+    if kind == "official" and official is not None:
+        return official
+    if kind == "folds":
+        return stratified_folds(strata(y), seed=seed // 10)[seed % 10]
+    return stratified_split(strata(y), seed=seed)
 
 
 def hold_out(y: Tensor, *, share: float = 0.1, least: int = 1, seed: Seed = 0) -> tuple[Tensor, Tensor]:

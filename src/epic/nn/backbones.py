@@ -29,6 +29,9 @@ class BackboneConfig:
         num_layers: Number of layers.
         hidden: Width inside GIN's two-layer network (default: ``hidden_channels``).
         pool: ``sum`` or ``mean`` of the node vectors.
+        head_norm: Whether BatchNorm comes between pooling and head. Without it, sums over the nodes of a graph are so
+            large that the ReLUs of the head die in the first updates at the usual learning rate of 0.01, and the
+            network stays at chance (docs/research.md).
         head_layers: Layers after pooling.
         dropout: Dropout in the head.
         between: Whether dropout acts after each layer too.
@@ -39,6 +42,7 @@ class BackboneConfig:
     num_layers: int = 5
     hidden: int | None = None
     pool: str = "sum"
+    head_norm: bool = True
     head_layers: int = 2
     dropout: float = 0.5
     between: bool = False
@@ -54,7 +58,7 @@ class BackboneConfig:
 
 
 TU = BackboneConfig()
-OGB = BackboneConfig(hidden_channels=300, hidden=600, pool="mean", head_layers=1, between=True)
+OGB = BackboneConfig(hidden_channels=300, hidden=600, pool="mean", head_norm=False, head_layers=1, between=True)
 
 
 class Backbone(nn.Module):
@@ -80,7 +84,7 @@ class Backbone(nn.Module):
         self.layers = nn.ModuleList(
             Layer(config.conv, config.hidden_channels, edges, config.hidden) for _ in range(config.num_layers)
         )
-        parts: list[nn.Module] = []
+        parts: list[nn.Module] = [nn.BatchNorm1d(config.hidden_channels)] if config.head_norm else []
         for _ in range(config.head_layers - 1):
             parts += [nn.Linear(config.hidden_channels, config.hidden_channels), nn.ReLU(), nn.Dropout(config.dropout)]
         self.head = nn.Sequential(*parts, nn.Linear(config.hidden_channels, outputs))

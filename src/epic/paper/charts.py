@@ -15,7 +15,7 @@ from epic.paper.panels import Line, bar_panel, chart, line_chart, line_key, reac
 from epic.paper.plans import PaperPlan
 from epic.paper.tables.types import Block, Table
 
-HISTORY = {"loss": "training loss", "validation": "validation score", "test": "test score"}
+HISTORY = {"loss": "training loss", "validation_loss": "validation loss", "validation": "validation score"}
 
 
 @dataclass(frozen=True)
@@ -72,16 +72,16 @@ def _learning(runs: Runs, table: Table) -> list[Figure]:
                     for name, lines in curves.items():
                         y = _mean_curve([r["history"][name] for r in got.done if r.get("history", {}).get(name)])
                         if y.size:
-                            scaled = (1.0 if name == "loss" else got.scale) * y
+                            scaled = (1.0 if "loss" in name else got.scale) * y
                             lines.append(Line(entry.label, range(len(y)), scaled.tolist(), place[entry.label]))
                 charts = [
-                    line_chart(HISTORY[k], v, "epoch", "" if k == "loss" else table.metric)
+                    line_chart(HISTORY[k], v, "evaluation", "" if "loss" in k else table.metric)
                     for k, v in curves.items()
                     if v
                 ]
                 title = f"Learning curves: {dataset}, {block_title(backbone, noise)}"
                 if charts:
-                    found.append(Figure(title, charts, _legend(curves["loss"] or curves["test"]), not found))
+                    found.append(Figure(title, charts, _legend(curves["loss"] or curves["validation"]), not found))
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +21,7 @@ from epic.errors import InputError, choose
 if TYPE_CHECKING:
     from epic.train.loop import Training
 
-RESULTS_VERSION = 3
+RESULTS_VERSION = 4
 """Raised when results of the same config change on purpose, so that old ones are not taken for new."""
 
 
@@ -69,10 +70,15 @@ class RunConfig(BaseModel):
         description="What the labels of a CSV are: classes (0, 1, 2, ...), binary (0 or 1) or values (default: as they "
         "look).",
     )
-    split: Literal["official", "stratified"] = Field(
-        "official", description="official: the dataset's own split if it has one; stratified: always 70/10/20."
+    split: Literal["official", "stratified", "folds"] = Field(
+        "official",
+        description="official: the dataset's own split if it has one; stratified: always 70/10/20; folds: 80/10/10, "
+        "numbers 0 to 9 being the ten folds of one shuffle.",
     )
-    split_seed: int = Field(0, description="Seed of the stratified 70/10/20 split (OGB and scaffold splits are fixed).")
+    split_seed: int = Field(0, ge=0, description="Number of the split (official splits are fixed).")
+    size: int | None = Field(
+        None, ge=8, description="Labelled graphs to draw, one in eight to validate with; the rest is test."
+    )
     noise: float = Field(0.0, ge=0, le=1, description="Share of training and validation labels to corrupt.")
     checksum: str | None = Field(None, description="Checksum that the dataset must have.")
 
@@ -83,31 +89,48 @@ class RunConfig(BaseModel):
     )
     cost: CostConfig = Field(CostConfig(), description="How the cost of EPIC is learned.")
 
-    backbone: str = Field("gin", description="Layers of the classifier: gin or gcn.")
+    backbone: str = Field(
+        "gin",
+        description="The classifier: gin or gcn, or a baseline without a network: counts (logistic regression on label "
+        "counts and sizes) or ecfp (a random forest on circular fingerprints).",
+    )
     model: dict[str, Any] = Field(
         {},
         description="Change of the backbone, for example pool=mean, dropout=0.2, hidden_channels=32, num_layers=3; "
         "repeatable.",
     )
 
-    epochs: int = Field(100, ge=1, description="Epochs of training, at most.")
-    batch_size: int | None = Field(None, ge=1, description="Graphs in a batch (default: 128; 32 for molecules).")
-    lr: float = Field(1e-3, gt=0, description="Learning rate of Adam.")
+    updates: int = Field(5000, ge=1, description="Gradient updates, as nearly as whole epochs allow.")
+    epochs: int | None = Field(None, ge=1, description="Epochs of training, instead of --updates.")
+    batch_size: int = Field(32, ge=1, description="Graphs in a batch.")
+    lr: float = Field(3e-3, gt=0, description="Learning rate of Adam.")
     weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
-    decay: float = Field(0.5, gt=0, description="Factor of the learning rate every --decay-every epochs.")
-    decay_every: int = Field(0, ge=0, description="Epochs between decays of the learning rate; 0: no decay.")
+    schedule: Literal["cosine", "step"] = Field(
+        "cosine", description="cosine: the learning rate falls to nothing; step: see --decay-every."
+    )
+    decay: float = Field(0.5, gt=0, description="Factor of the learning rate every --decay-every evaluations.")
+    decay_every: int = Field(
+        0, ge=0, description="Evaluations between decays (one in about 100 updates); 0: a constant learning rate."
+    )
+    average: float = Field(
+        0.99, ge=0, lt=1, description="What a moving average of the weights keeps at an update; 0: no averaging."
+    )
     patience: int = Field(
-        0, ge=0, description="Stop after this many epochs without a better validation score; 0: never."
+        0, ge=0, description="Stop after this many updates without a better validation score; 0: never."
     )
     seed: int = Field(0, description="Seed of everything random except the split.")
+    outputs: bool = Field(
+        False, description="Keep the probabilities of validation and test graphs (in units of 0.0001) with the result."
+    )
     results_version: int = Field(RESULTS_VERSION, description="Version of the code that results depend on.")
 
     @field_validator("backbone")
     @classmethod
     def _known_backbone(cls, value: str) -> str:
         from epic.nn.layers import BACKBONES
+        from epic.train.baselines import BASELINES
 
-        return choose(value, BACKBONES, "backbone")
+        return choose(value, (*BACKBONES, *BASELINES), "backbone")
 
     @model_validator(mode="after")
     def _known_settings(self) -> Self:
@@ -122,12 +145,11 @@ class RunConfig(BaseModel):
         text = json.dumps(self.model_dump(), sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
-    def training(self, batch_size: int) -> Training:
-        """Return the part that the training loop takes; ``batch_size`` is used if the config leaves it open."""
+    def training(self) -> Training:
+        """Return the part that the training loop takes."""
         from epic.train.loop import Training
 
-        names = ("epochs", "lr", "weight_decay", "decay", "decay_every", "patience", "seed")
-        return Training(batch_size=self.batch_size or batch_size, **{n: getattr(self, n) for n in names})
+        return Training(**{field.name: getattr(self, field.name) for field in fields(Training)})
 
     def save(self, path: Path) -> None:
         """Write as YAML, every value spelled out."""

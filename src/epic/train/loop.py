@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from epic.data.splits import Split
 from epic.errors import InputError
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs
+from epic.labels import loss, soft_labels
 from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import FitLoop, FitOptions, Line
 from epic.random import derived, digest
@@ -32,42 +33,76 @@ from epic.train.metrics import score
 PARTS = ("train", "validation", "test")
 
 
+EVALUATE_EVERY = 100
+"""Updates between two evaluations, as nearly as whole epochs allow; where epochs are asked for, each is evaluated."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Training(FitOptions):
-    """How a classifier is trained: see :class:`epic.nn.fit_loop.FitOptions`. Patience looks at the validation score."""
+    """How a classifier is trained; further options are those of :class:`epic.nn.fit_loop.FitOptions`.
+
+    The defaults are those that plain training does best with (docs/research.md). Every method gets the same.
+
+    Args:
+        updates: Gradient updates, as nearly as whole epochs allow.
+        epochs: Passes over the training graphs, instead of ``updates``.
+        patience: Updates without a better validation score that end training; 0 never ends it early.
+    """
+
+    positive = ("updates", "batch_size", "lr", "decay")
+
+    updates: int = 5000
+    epochs: int | None = None  # type: ignore[assignment]
+    batch_size: int = 32
+    lr: float = 3e-3
+    schedule: str = "cosine"
+    average: float = 0.99
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.epochs is not None and self.epochs < 1:
+            raise InputError(f"epochs must be positive, got {self.epochs}")
 
 
 @dataclass(frozen=True)
 class Result:
-    """Scores of a run at the epoch with the best validation score (the first of equals), and what it took.
+    """Scores of a run with the weights of the best validation score (the first of equals), and what it took.
 
     Args:
         validation: Validation score.
         test: Test score.
-        best_epoch: The epoch that they were measured at.
+        best_epoch: Epochs after which the validation score was best.
         epochs: Epochs trained.
-        steps: Gradient updates made.
+        updates: Gradient updates made.
         seconds: Time that training and evaluation took.
         made: Augmented graphs made.
         making_seconds: Time spent waiting for batches; without loader workers, the time to make them.
-        history: One line for each epoch.
+        history: One line for each evaluation: ``epoch``, ``updates``, mean training ``loss``, ``validation_loss`` and
+            ``validation`` score.
+        outputs: Outputs of the model for the validation and the test graphs.
     """
 
     validation: float
     test: float
     best_epoch: int
     epochs: int
-    steps: int
+    updates: int
     seconds: float
     made: int
     making_seconds: float
     history: list[dict[str, Any]]
+    outputs: dict[str, Tensor]
 
 
 class Steps(torch.utils.data.Dataset):
-    """The augmented batches of a whole training.
+    """The augmented batches of a whole training, one for each gradient update.
 
     Each is a pure function of the seed and its number, so loader workers may make them in any order.
+
+    Attributes:
+        per_epoch: Batches of an epoch.
+        epochs: Epochs in all.
+        per_round: Epochs between two evaluations.
     """
 
     def __init__(self, graphs: PackedGraphs, method: Augmentation, options: Training) -> None:
@@ -75,9 +110,21 @@ class Steps(torch.utils.data.Dataset):
         count = len(graphs)
         # A last batch of one graph has nothing for BatchNorm to normalise against: it is left out.
         self.per_epoch = max(1, count // options.batch_size + (count % options.batch_size > 1))
+        self.epochs = options.epochs or max(1, round(options.updates / self.per_epoch))
+        rare = 1 if options.epochs else max(1, round(EVALUATE_EVERY / self.per_epoch))
+        self.per_round = min(self.epochs, rare)
 
     def __len__(self) -> int:
-        return self.per_epoch * self.options.epochs
+        return self.per_epoch * self.epochs
+
+    @property
+    def rounds(self) -> int:
+        """Number of evaluations."""
+        return -(-self.epochs // self.per_round)
+
+    def epochs_of(self, round: int) -> range:
+        """Return the epochs before one evaluation and after the last."""
+        return range(round * self.per_round, min(self.epochs, (round + 1) * self.per_round))
 
     def __getitem__(self, step: int) -> Batch:
         epoch, place = divmod(step, self.per_epoch)
@@ -128,14 +175,14 @@ def train(
         backbone: ``gin`` or ``gcn``, if no model is given.
         num_workers: Processes that make batches; results do not depend on their number.
         device: Where to train.
-        checkpoint: File written after every epoch. A killed run goes on from it, to the same result; it is removed at
-            the end.
-        history: File that gets one JSON line for each epoch.
+        checkpoint: File written after every evaluation. A killed run goes on from it, to the same result; it is
+            removed at the end.
+        history: File that gets one JSON line for each evaluation.
         progress: Whether to show a progress bar.
-        on_epoch_end: Called with the line of each epoch.
+        on_epoch_end: Called with the line of each evaluation.
 
     Returns:
-        Scores at the epoch with the best validation score. The model is left with the weights of that epoch.
+        Scores with the weights of the best validation score, which the model is left with.
 
     Raises:
         InputError: A part of the split is empty, the checkpoint is of another run, or the loss is not finite.
@@ -157,35 +204,48 @@ def train(
     acting = training_steps(method)
     model = acting.wrap_model(model).to(device)
     content = graphs.digest() + digest(*(getattr(split, p) for p in PARTS))
+    steps = Steps(parts["train"], method, options)
+    patience = -(-options.patience // (steps.per_round * steps.per_epoch))  # in evaluations
     loop = FitLoop(
         model,
-        options,
+        replace(options, patience=patience),
         judge=lambda line: -line["validation"],
+        epochs=steps.rounds,
         identity=identity([asdict(options), repr(model), method.fingerprint()], content),
         checkpoint=checkpoint,
     )
-    steps, done = Steps(parts["train"], method, options), len(loop.history)
-    if num_workers == 0 and done < options.epochs:
-        steps[done * steps.per_epoch]  # made again below: what is compiled at the first call is not to be timed
-    stream = steps.batches(done * steps.per_epoch, num_workers)
+    if num_workers == 0 and loop.updates < len(steps):
+        steps[loop.updates]  # made again below: what is compiled at the first call is not to be timed
+    stream = steps.batches(loop.updates, num_workers)
     begin, before = time.perf_counter(), sum(line["seconds"] for line in loop.history)
-    start, made, making = begin, 0, 0.0
+    start, made, making, epoch = begin, 0, 0.0, 0
 
-    def batches(epoch: int) -> Iterator[Batch]:
-        nonlocal start, made, making
+    def batches(round: int) -> Iterator[Batch]:
+        nonlocal start, made, making, epoch
         start, made, making = time.perf_counter(), 0, 0.0
-        acting.on_epoch_start(model, epoch)
-        for _ in range(steps.per_epoch):
-            asked = time.perf_counter()
-            batch = next(stream)
-            making += time.perf_counter() - asked
-            made += int(batch.augmented.sum())
-            yield batch.to(device)
+        for epoch in steps.epochs_of(round):
+            acting.on_epoch_start(model, epoch)
+            for _ in range(steps.per_epoch):
+                asked = time.perf_counter()
+                batch = next(stream)
+                making += time.perf_counter() - asked
+                made += int(batch.augmented.sum())
+                yield batch.to(device)
 
-    def evaluate_parts(epoch: int) -> Line:
-        scores = {p: evaluate(model, parts[p], dataset.task, method.eval_batch, device) for p in PARTS[1:]}
+    def outputs(judged: nn.Module, part: str) -> Tensor:
+        return outputs_of(judged, parts[part], to_batch=method.eval_batch, device=device)
+
+    def evaluate(judged: nn.Module) -> Line:
+        found, y = outputs(judged, "validation"), _labels(parts["validation"])
         spent = time.perf_counter() - start
-        return {**scores, "seconds": round(spent, 3), "made": made, "making_seconds": round(making, 4)}
+        return {
+            "epoch": epoch,
+            "validation": score(found, y, dataset.task),
+            "validation_loss": float(loss(found, soft_labels(y, found.shape[1]), dataset.task)),
+            "seconds": round(spent, 3),
+            "made": made,
+            "making_seconds": round(making, 4),
+        }
 
     def note(line: Line) -> None:
         if history is not None:
@@ -199,22 +259,24 @@ def train(
     loop.run(
         batches=batches,
         loss=lambda batch: acting.loss(model, batch),
-        evaluate=evaluate_parts,
+        evaluate=evaluate,
         on_epoch_end=note,
         progress=progress,
     )
     acting.on_train_end(model)
     lines, best = loop.history, loop.history[loop.best_epoch]
+    found = {part: outputs(model, part) for part in PARTS[1:]}
     return Result(
         best["validation"],
-        best["test"],
-        best["epoch"],
-        len(lines),
-        len(lines) * steps.per_epoch,
+        score(found["test"], _labels(parts["test"]), dataset.task),
+        best["updates"] // steps.per_epoch,
+        loop.updates // steps.per_epoch,
+        loop.updates,
         round(before + time.perf_counter() - begin, 3),
         sum(line["made"] for line in lines),
         round(sum(line["making_seconds"] for line in lines), 3),
         lines,
+        found,
     )
 
 
@@ -224,16 +286,19 @@ def with_features(graphs: PackedGraphs, train: Tensor) -> PackedGraphs:
 
 
 @torch.no_grad()
-def evaluate(
+def outputs_of(
     model: nn.Module,
     graphs: PackedGraphs,
-    task: str,
+    *,
     to_batch: Callable[[PackedGraphs], Batch] = PackedGraphs.to_batch,
     device: torch.device | str = "cpu",
-) -> float:
-    """Return the score of a model on graphs, in evaluation mode."""
+) -> Tensor:
+    """Return the outputs of a model for graphs, in evaluation mode, on the CPU."""
     model.eval()
     parts = (graphs.select(index) for index in torch.arange(len(graphs)).split(512))
-    outputs = [model(to_batch(part).to(device)).cpu() for part in parts]
+    return torch.cat([model(to_batch(part).to(device)).cpu() for part in parts])
+
+
+def _labels(graphs: PackedGraphs) -> Tensor:
     assert graphs.y is not None
-    return score(torch.cat(outputs), graphs.y, task)
+    return graphs.y

@@ -26,6 +26,16 @@ def score(output: Tensor, y: Tensor, task: str) -> float:
     return -float((output - matrix(y))[known].abs().mean())
 
 
+def probabilities(output: Tensor, task: str) -> Tensor:
+    """Return outputs as probabilities: of each class, or of each task being 1; values stay what they are.
+
+    Args:
+        output: Outputs of a model ``[graphs, outputs]``.
+        task: What the labels are, one of :data:`epic.labels.TASKS`.
+    """
+    return output.softmax(1) if task == "classes" else output.sigmoid() if task == "binary" else output
+
+
 def accuracy(output: Tensor, y: Tensor) -> float:
     """Return the share of graphs whose largest output is their class, or the largest of their soft labels.
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from epic import __version__
 from epic._checkpoint import identity
@@ -33,10 +34,14 @@ from epic.graphs.packed import PackedGraphs
 from epic.labels import infer_task
 from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import Line
+from epic.train.baselines import BASELINES
 from epic.train.config import RESULTS_VERSION, CostConfig, RunConfig
-from epic.train.loop import train, with_features
+from epic.train.loop import PARTS, train, with_features
+from epic.train.metrics import probabilities, score
 
 MODEL_FORM = "epic-model/1"
+NOTED = ("updates", "loss", "validation", "validation_loss")
+"""What is kept of each evaluation."""
 logger = logging.getLogger(__name__)
 
 
@@ -114,7 +119,7 @@ def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Datas
     dataset = load(config.dataset, data=data, target=config.target, task=config.task)
     if config.checksum is not None and config.checksum != dataset.graphs.digest():
         raise InputError(f"{config.dataset} is not what it was when this was planned: start again")
-    split = split_of(dataset.y, official=dataset.split if config.split == "official" else None, seed=config.split_seed)
+    split = split_of(dataset.y, kind=config.split, official=dataset.split, size=config.size, seed=config.split_seed)
     graphs = with_features(dataset.graphs, split.train)
     if config.noise:
         if dataset.task != "classes":
@@ -206,11 +211,20 @@ def run(
         progress: Whether to show progress bars.
         on_epoch_end: Called with the line of each epoch.
     """
+    if config.backbone in BASELINES:
+        dataset, split = dataset_of(config, data)
+        start = time.perf_counter()
+        outputs = BASELINES[config.backbone](dataset, split, seed=config.seed)
+        found = {p: score(outputs[p], dataset.y[getattr(split, p)], dataset.task) for p in PARTS[1:]}
+        return {
+            **_facts(config, dataset, split, outputs),
+            **found,
+            "seconds": round(time.perf_counter() - start, 3),
+        }
     ready = setup(config, costs, data=data, device=device, progress=progress)
     dataset, split, method = ready.dataset, ready.split, ready.method
     graphs = dataset.graphs
     assert graphs.x is not None
-    options = config.training(128 if graphs.x.is_floating_point() else 32)
     training = graphs.select(split.train)
     sample = pack(method.eval_batch(training), check=False)
     shape = {"conv": config.backbone, "seed": config.seed, **config.model}
@@ -223,7 +237,7 @@ def run(
         split=split,
         method=method,
         model=model,
-        options=options,
+        options=config.training(),
         num_workers=num_workers,
         device=device,
         checkpoint=None if folder is None else folder / "checkpoint.ckpt",
@@ -237,17 +251,30 @@ def run(
         )
     settings = {k: v for k, v in method.get_params().items() if k not in ("seed", "cost")}
     return {
+        **_facts(config, dataset, split, result.outputs),
+        "method_settings": settings,
+        **{k: v for k, v in vars(result).items() if k not in ("history", "outputs")},
+        "prepared": ready.prepared,
+        "history": {
+            k: [line[k] for line in result.history] for k in ("updates", "loss", "validation", "validation_loss")
+        },
+    }
+
+
+def _facts(config: RunConfig, dataset: Dataset, split: Split, outputs: dict[str, Tensor]) -> dict[str, Any]:
+    """What is kept of every run, whatever the classifier."""
+    found = {
         "key": config.key,
         "config": config.model_dump(),
         "task": dataset.task,
-        "method_settings": settings,
-        "batch_size": options.batch_size,
-        "sizes": [int(part.numel()) for part in (split.train, split.validation, split.test)],
-        **{k: v for k, v in asdict(result).items() if k != "history"},
-        "prepared": ready.prepared,
-        "history": {k: [line[k] for line in result.history] for k in ("loss", "validation", "test")},
+        "sizes": [int(getattr(split, part).numel()) for part in PARTS],
         "data": dataset.graphs.digest(),
     }
+    if config.outputs:
+        found["outputs"] = {
+            k: probabilities(v, dataset.task).mul(1e4).round().int().tolist() for k, v in outputs.items()
+        }
+    return found
 
 
 def begin_alike(model: torch.nn.Module, plain: torch.nn.Module) -> None:
