@@ -137,7 +137,8 @@ class EditKernelClassifier(DistanceClassifier):
 
     def predict(self, graphs: Graphs) -> np.ndarray:
         """Return the class of each graph, the one of the highest probability."""
-        return self.classes_[self.predict_proba(graphs).argmax(1)]
+        probability = self.predict_proba(graphs)
+        return self.classes_[probability.argmax(1)]
 
     def predict_proba(self, graphs: Graphs) -> np.ndarray:
         """Return calibrated probabilities ``[graphs, classes]``, in the order of ``classes_``."""
