@@ -36,12 +36,17 @@ def labels(graphs):
     return np.array([int(g.y) for g in graphs])
 
 
+def decide(kernel, y, query, c):
+    """Decision values of scikit-learn's machines, each of which tells one class from the rest."""
+    machines = [SVC(kernel="precomputed", C=c).fit(kernel, y == k) for k in np.unique(y)]
+    return np.stack([m.decision_function(query) for m in machines], axis=1)
+
+
 def by_hand(cost, train, test, gamma, c):
-    """Decision values of scikit-learn's machine, all distances to all training graphs given."""
     among = cost.distances(train, progress=False).double().numpy()
     unit = np.median(among[among > 0])
-    svm = SVC(kernel="precomputed", C=c).fit(np.exp(-gamma * among / unit), labels(train))
-    return svm.decision_function(np.exp(-gamma * cost.distances(test, train, progress=False).double().numpy() / unit))
+    query = np.exp(-gamma * cost.distances(test, train, progress=False).double().numpy() / unit)
+    return decide(np.exp(-gamma * among / unit), labels(train), query, c)
 
 
 @pytest.mark.parametrize(("gamma", "c"), [(0.3, 10.0), (3, 1)])
@@ -63,7 +68,8 @@ def test_two_classes_share_one_decision_value():
     train, test = lollipop(40, heads=(4, 7), seed=0), lollipop(20, heads=(4, 7), seed=1)
     model = EditKernelClassifier(gamma=1.0, C=1.0, cost=UnitCost(), progress=False).fit(train)
     decision = by_hand(UnitCost(), train, test, 1.0, 1.0)
-    assert np.allclose(model.predict_proba(test)[:, 1], 1 / (1 + np.exp(-decision / model.temperature_)))
+    assert np.allclose(decision[:, 0], -decision[:, 1], atol=1e-3)
+    assert np.allclose(model.predict_proba(test)[:, 1], 1 / (1 + np.exp(-decision[:, 1] / model.temperature_)))
     assert np.allclose(model.predict_proba(test).sum(1), 1)
 
 
@@ -79,8 +85,7 @@ def test_settings_are_those_of_the_lowest_log_loss():
         decision = np.empty((60, 3))
         for part in parts:
             rest = np.setdiff1d(np.arange(60), part.test)
-            svm = SVC(kernel="precomputed", C=c).fit(kernel[np.ix_(rest, rest)], y[rest])
-            decision[part.test] = svm.decision_function(kernel[np.ix_(part.test, rest)])
+            decision[part.test] = decide(kernel[np.ix_(rest, rest)], y[rest], kernel[np.ix_(part.test, rest)], c)
         shares = [np.exp(decision / t) for t in np.geomspace(0.05, 50, 200)]  # the best temperature, by trying many
         losses[gamma, c] = min(log_loss(y, s / s.sum(1, keepdims=True)) for s in shares)
     assert list(losses) == [(0.1, 1.0), (0.1, 50.0), (2.0, 1.0), (2.0, 50.0)]

@@ -47,8 +47,9 @@ class EditKernelClassifier(DistanceClassifier):
     """Classify graphs by a support vector machine on the kernel exp(-gamma d) of exact edit distances d.
 
     It follows scikit-learn: ``clone``, ``cross_val_score``, ``GridSearchCV`` and pipelines take it, and predictions
-    are numpy arrays. Distances among all training graphs are computed once, prediction needs those to the support
-    vectors only.
+    are numpy arrays. Distances among all training graphs are computed once; prediction needs those to the support
+    vectors only. More than two classes are told apart one against the rest: on ENZYMES that was two points more
+    accurate than one against one, and its probabilities were better.
 
     The kernel goes to the machine as it is. An edit distance need not make it positive semidefinite, but with 300
     graphs each of ENZYMES, NCI1, Mutagenicity, PROTEINS and IMDB-BINARY, with unit and with learned cost, negative
@@ -122,8 +123,9 @@ class EditKernelClassifier(DistanceClassifier):
         losses, decision = self._cross_validate(distance, codes, seed)
         gamma, c = min(losses, key=lambda setting: losses[setting])
         svm = _svm(c).fit(np.exp(-gamma * distance), codes)
-        support = embed_all(cost, given.select(torch.from_numpy(svm.support_).long()))
-        machine = _Machine(svm, cost, support, gamma / unit)
+        support = np.unique(np.concatenate([one.support_ for one in svm.estimators_]))
+        nodes = embed_all(cost, given.select(torch.from_numpy(support).long()))
+        machine = _Machine(svm, gamma / unit, cost, nodes, support, len(given))
         warmth = temperature(decision, codes)
         if held is not None:
             unseen = decision[out] if validation is None else machine.decision(held, progress=self.progress)
@@ -169,12 +171,14 @@ class EditKernelClassifier(DistanceClassifier):
 
 @dataclass(frozen=True)
 class _Machine:
-    """A trained machine, and the node costs of the graphs that support it."""
+    """A trained machine, and the node costs of the training graphs that support it, with their places among all."""
 
     svm: Any
-    cost: Cost
-    support: NodeCosts
     gamma: float
+    cost: Cost
+    nodes: NodeCosts
+    support: np.ndarray
+    trained: int
 
     def decision(self, graphs: PackedGraphs, *, progress: bool) -> np.ndarray:
         """Return a score for each graph and class."""
@@ -182,9 +186,9 @@ class _Machine:
         with tqdm(total=len(graphs), desc="classifying", unit="graph", disable=not progress, delay=1.0) as bar:
             for first in range(0, len(graphs), CHUNK):
                 nodes = embed_all(self.cost, graphs[first : first + CHUNK])
-                kernel = np.zeros((len(nodes), self.svm.shape_fit_[0]))  # of other graphs it makes no use
-                distance = mutual_distances(self.cost, nodes, self.support, progress=False)
-                kernel[:, self.svm.support_] = np.exp(-self.gamma * distance)
+                kernel = np.zeros((len(nodes), self.trained))  # of other graphs it makes no use
+                distance = mutual_distances(self.cost, nodes, self.nodes, progress=False)
+                kernel[:, self.support] = np.exp(-self.gamma * distance)
                 found.append(_decision(self.svm, kernel))
                 bar.update(len(nodes))
         return np.concatenate(found)
@@ -212,9 +216,10 @@ def mutual_distances(cost: Cost, a: NodeCosts, b: NodeCosts, *, progress: bool) 
 
 
 def _svm(c: float) -> Any:
+    from sklearn.multiclass import OneVsRestClassifier
     from sklearn.svm import SVC
 
-    return SVC(kernel="precomputed", C=c)
+    return OneVsRestClassifier(SVC(kernel="precomputed", C=c))
 
 
 def _decision(svm: Any, kernel: np.ndarray) -> np.ndarray:
