@@ -9,6 +9,8 @@ __version__ = "0.1.0"
 __all__ = [
     "EPIC",
     "Cost",
+    "EditBlend",
+    "EditKernelClassifier",
     "EditNeighbors",
     "EditPath",
     "FeatureCost",
@@ -24,7 +26,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from epic.augment import EPIC
-    from epic.classifiers import EditNeighbors
+    from epic.classifiers import EditBlend, EditKernelClassifier, EditNeighbors
     from epic.costs import Cost, FeatureCost, LearnedCost, UnitCost
     from epic.errors import InputError
     from epic.graphs import PackedGraphs, pack
@@ -36,7 +38,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'epic' has no attribute {name!r}")
     from epic.augment import EPIC
-    from epic.classifiers import EditNeighbors
+    from epic.classifiers import EditBlend, EditKernelClassifier, EditNeighbors
     from epic.costs import Cost, FeatureCost, LearnedCost, UnitCost
     from epic.errors import InputError
     from epic.graphs import PackedGraphs, pack

@@ -224,7 +224,7 @@ def test_parameters_make_the_same_object_again():
     assert np.array_equal(clone.fit(train).predict_proba(test), model.predict_proba(test))
     assert model.set_params(n_neighbors=1, weights="uniform") is model
     assert (model.n_neighbors, model.weights) == (1, "uniform")
-    assert repr(model).endswith("n_neighbors=1, grid=[1, 2], seed=5, progress=False)")
+    assert repr(model) == f"EditNeighbors(n_neighbors=1, grid=[1, 2], cost={cost}, seed=5, progress=False)"
     with pytest.raises(InputError, match="unknown parameter of EditNeighbors 'weight'; did you mean 'weights'"):
         model.set_params(weight="uniform")
 

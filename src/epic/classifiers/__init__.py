@@ -1,5 +1,7 @@
-"""Classifiers that need no network at prediction: nearest neighbours by edit distance."""
+"""Classifiers by edit distance: nearest neighbours, a kernel machine, and mixtures of either with a network."""
 
+from epic.classifiers.blend import EditBlend
+from epic.classifiers.kernel import EditKernelClassifier
 from epic.classifiers.neighbors import EditNeighbors, Neighbor
 
-__all__ = ["EditNeighbors", "Neighbor"]
+__all__ = ["EditBlend", "EditKernelClassifier", "EditNeighbors", "Neighbor"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,19 +12,18 @@ from torch_geometric.data import Data
 from typing_extensions import Self
 
 from epic.augment import checks
-from epic.augment.params import Parameters, param
-from epic.classifiers.voting import GRID, WEIGHTS, best_k, choices, class_labels, validate, vote
-from epic.costs.base import Cost
-from epic.costs.learned import LearnedCost
+from epic.augment.params import param
+from epic.classifiers.base import DistanceClassifier, coded
+from epic.classifiers.voting import GRID, WEIGHTS, best_k, choices, validate, vote
 from epic.data.splits import hold_out
 from epic.distance.nearest import Neighbors, nearest
 from epic.distance.pairs import embed_all
 from epic.errors import InputError
-from epic.graphs.convert import check_same_features, pack
+from epic.graphs.convert import pack
 from epic.graphs.degrees import detect
-from epic.graphs.packed import Graphs, PackedGraphs
+from epic.graphs.packed import Graphs
 from epic.paths.edit_path import EditPath, edit_path
-from epic.random import Seed, base_seed
+from epic.random import base_seed
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Neighbor:
     path: EditPath = field(repr=False)
 
 
-class EditNeighbors(Parameters):
+class EditNeighbors(DistanceClassifier):
     """Classify graphs by their nearest neighbours in exact edit distance.
 
     It follows scikit-learn: ``clone``, ``cross_val_score``, ``GridSearchCV`` and pipelines take it, and predictions
@@ -78,27 +76,9 @@ class EditNeighbors(Parameters):
     ((2, 3), (2, 3))
     """
 
-    _estimator_type = "classifier"  # for scikit-learn before 1.6
-    cost: Cost | None = param(default=None)
     n_neighbors: int | None = param(default=None)
     weights: str = param(default="uniform", check=checks.one_of(WEIGHTS))
     grid: Sequence[int] = param(default=GRID)
-    seed: Seed = param(default=0, check=checks.seed)
-    progress: bool = param(default=True)
-
-    def __sklearn_tags__(self) -> Any:
-        """Describe the classifier to scikit-learn, which is the only caller."""
-        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type="classifier",
-            target_tags=TargetTags(required=False),
-            classifier_tags=ClassifierTags(),
-            input_tags=InputTags(two_d_array=False),
-        )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "cost_")
 
     def fit(self, graphs: Graphs, y: Any = None, *, validation: Graphs | None = None, **options: Any) -> Self:
         """Keep labelled graphs; learn the cost and choose the number of neighbours where these are not given.
@@ -116,17 +96,11 @@ class EditNeighbors(Parameters):
         Raises:
             InputError: An argument is wrong; what was fitted before is kept.
         """
-        if self.cost is not None and not isinstance(self.cost, Cost):
-            raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(self.cost).__name__}")
-        given = pack(graphs).to("cpu")
-        classes, codes = np.unique(class_labels(given, y), return_inverse=True)
-        if classes.size < 2:
-            raise InputError(f"all graphs are of class {classes[0]}: there is nothing to tell apart")
-        train, held = replace(given, y=torch.from_numpy(codes)), None
+        given, classes, codes = self._labelled(graphs, y)
+        train, held = coded(given, codes), None
         seed = base_seed(self.seed)
         if validation is not None:
-            held = _coded(pack(validation).to("cpu"), classes)
-            check_same_features(train, held)
+            held = self._validation(validation, train, classes)
         elif self.n_neighbors is None:
             stays, out = hold_out(torch.from_numpy(codes), share=0.1, least=2, seed=seed)
             if not out.numel():
@@ -154,16 +128,6 @@ class EditNeighbors(Parameters):
     def predict_proba(self, graphs: Graphs) -> np.ndarray:
         """Return the share of the votes ``[graphs, classes]``, in the order of ``classes_``."""
         return self._vote(graphs)[0]
-
-    def score(self, graphs: Graphs, y: Any = None) -> float:
-        """Return the accuracy.
-
-        Args:
-            graphs: The graphs to classify.
-            y: Their classes (default: the labels of the graphs).
-        """
-        packed = pack(graphs)
-        return float(np.mean(self.predict(packed) == class_labels(packed, y)))
 
     def kneighbors(
         self, graphs: Graphs | None = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -212,26 +176,10 @@ class EditNeighbors(Parameters):
             result.append(Neighbor(j, self.classes_[self._codes[j]], distance, self._graphs.graph(j), path))
         return tuple(result)
 
-    def _learn(self, train: PackedGraphs, held: PackedGraphs | None, seed: int, options: dict[str, Any]) -> Cost:
-        cost = LearnedCost() if self.cost is None else self.cost
-        if isinstance(cost, LearnedCost) and not cost.fitted:
-            # Fit a copy: constructor arguments stay as they are.
-            options = {"seed": seed, "progress": self.progress, **options}
-            return copy.deepcopy(cost).fit(train, validation=0.1 if held is None else held, **options)
-        if options:
-            raise InputError(f"the cost is not learned here, so fit takes no {', '.join(options)}")
-        return cost
-
     def _search(self, graphs: Graphs | None, n_neighbors: int | None = None) -> Neighbors:
         """Search as ``cost.nearest`` does, without embedding the training graphs again."""
-        if not hasattr(self, "cost_"):
-            raise InputError("this classifier is not fitted: call fit(graphs)")
-        if graphs is None:
-            query = self._nodes
-        else:
-            packed = pack(graphs).to("cpu")
-            check_same_features(packed, self._graphs)
-            query = embed_all(self.cost_, packed)
+        self._check_fitted()
+        query = self._nodes if graphs is None else embed_all(self.cost_, self._asked(graphs))
         asked = self.n_neighbors_ if n_neighbors is None else n_neighbors
         (k,) = choices(asked, (), len(self._graphs) - (graphs is None))
         with torch.no_grad():
@@ -240,12 +188,3 @@ class EditNeighbors(Parameters):
     def _vote(self, graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
         share, winner = vote(self._search(graphs), self._codes, self.classes_.size, weights=self.weights)
         return share, self.classes_[winner]
-
-
-def _coded(graphs: PackedGraphs, classes: np.ndarray) -> PackedGraphs:
-    """Replace labels by their index in ``classes``."""
-    label = class_labels(graphs)
-    unknown = label[~np.isin(label, classes)]
-    if unknown.size:
-        raise InputError(f"a validation graph is of class {unknown[0]}, but no training graph is")
-    return replace(graphs, y=torch.from_numpy(np.searchsorted(classes, label)))

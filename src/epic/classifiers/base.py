@@ -1,0 +1,123 @@
+"""What the classifiers by edit distance share: classes, the cost, and the ways of scikit-learn."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from epic.augment import checks
+from epic.augment.params import Parameters, param
+from epic.classifiers.voting import class_labels
+from epic.costs.base import Cost
+from epic.costs.learned import LearnedCost
+from epic.errors import InputError
+from epic.graphs.convert import check_same_features, pack
+from epic.graphs.packed import Graphs, PackedGraphs
+from epic.random import Seed
+
+
+class DistanceClassifier(Parameters):
+    """Base of classifiers that know graphs by their edit distances only; see :class:`epic.EditNeighbors`."""
+
+    _estimator_type = "classifier"  # for scikit-learn before 1.6
+    cost: Cost | None = param(default=None)
+    seed: Seed = param(default=0, check=checks.seed)
+    progress: bool = param(default=True)
+
+    classes_: np.ndarray
+    cost_: Cost
+    _graphs: PackedGraphs  # what graphs to classify must be like
+
+    def __sklearn_tags__(self) -> Any:
+        """Describe the classifier to scikit-learn, which is the only caller."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=False),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(two_d_array=False),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "cost_")
+
+    def predict(self, graphs: Graphs) -> np.ndarray:
+        """Return the class of each graph."""
+        raise NotImplementedError
+
+    def predict_proba(self, graphs: Graphs) -> np.ndarray:
+        """Return the probability of each class ``[graphs, classes]``, in the order of ``classes_``."""
+        raise NotImplementedError
+
+    def score(self, graphs: Graphs, y: Any = None) -> float:
+        """Return the accuracy.
+
+        Args:
+            graphs: The graphs to classify.
+            y: Their classes (default: the labels of the graphs).
+        """
+        packed = pack(graphs)
+        return float(np.mean(self.predict(packed) == class_labels(packed, y)))
+
+    def _labelled(self, graphs: Graphs, y: Any) -> tuple[PackedGraphs, np.ndarray, np.ndarray]:
+        """Check what :meth:`fit` is given; return the graphs, the classes, and the place of each graph's class."""
+        if self.cost is not None and not isinstance(self.cost, Cost):
+            raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(self.cost).__name__}")
+        given = pack(graphs).to("cpu")
+        classes, codes = np.unique(class_labels(given, y), return_inverse=True)
+        if classes.size < 2:
+            raise InputError(f"all graphs are of class {classes[0]}: there is nothing to tell apart")
+        return given, classes, codes
+
+    def _validation(self, graphs: Graphs, train: PackedGraphs, classes: np.ndarray) -> PackedGraphs:
+        """Check validation graphs; return them with places of classes as labels."""
+        held = pack(graphs).to("cpu")
+        check_same_features(train, held)
+        return coded(held, class_codes(class_labels(held), classes))
+
+    @property
+    def _learns(self) -> bool:
+        """Whether :meth:`fit` learns the cost."""
+        return self.cost is None or (isinstance(self.cost, LearnedCost) and not self.cost.fitted)
+
+    def _learn(self, train: PackedGraphs, held: PackedGraphs | None, seed: int, options: dict[str, Any]) -> Cost:
+        """Return the cost to use: learned from ``train`` and watched by ``held``, or as given."""
+        if not self._learns:
+            if options:
+                raise InputError(f"the cost is not learned here, so fit takes no {', '.join(options)}")
+            assert self.cost is not None
+            return self.cost
+        # Fit a copy: constructor arguments stay as they are.
+        cost = LearnedCost() if self.cost is None else copy.deepcopy(self.cost)
+        assert isinstance(cost, LearnedCost)
+        options = {"seed": seed, "progress": self.progress, **options}
+        return cost.fit(train, validation=0.1 if held is None else held, **options)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "cost_"):
+            raise InputError("this classifier is not fitted: call fit(graphs)")
+
+    def _asked(self, graphs: Graphs) -> PackedGraphs:
+        """Check graphs that are asked about."""
+        self._check_fitted()
+        packed = pack(graphs).to("cpu")
+        check_same_features(packed, self._graphs)
+        return packed
+
+
+def class_codes(label: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the place of each validation label in ``classes``, which are sorted."""
+    unknown = label[~np.isin(label, classes)]
+    if unknown.size:
+        raise InputError(f"a validation graph is of class {unknown[0]}, but no training graph is")
+    return np.searchsorted(classes, label)
+
+
+def coded(graphs: PackedGraphs, codes: np.ndarray) -> PackedGraphs:
+    """Return the graphs with places of classes as labels."""
+    return replace(graphs, y=torch.from_numpy(codes))
