@@ -43,11 +43,11 @@ def test_where_runs_are_repeated_on_splits_fewer_seeds_are_fewer_splits(store):
 def test_the_plans_of_the_paper_are_whole(store):
     assert set(names()) == {
         *("main", "molecules", "noise", "costs", "distance", "sinkhorn", "blur", "order", "curves", "lollipop"),
-        *("splits", "distance_exact"),
+        *("splits", "distance_exact", "regime", "screen"),
     }
     main = load_plan("main")
     assert len(main.datasets) * len(main.backbones) * len(main.entries) * main.seeds == 880
-    assert main.count() == 880 + 16 * (2 + 10 * 3)
+    assert main.count() == 880 + 16 * (3 + 10 * 3)
     for name in names():
         small = load_plan(name, quick=True)
         assert 0 < len(ready(small, store)) <= 90, name

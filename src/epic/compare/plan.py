@@ -57,6 +57,7 @@ class Group:
     backbone: str = ""
     noise: float = 0.0
     split: int = 0
+    size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,12 @@ class GroupTasks:
 
 
 class Plan(BaseModel):
-    """Training runs: all entries on all datasets, backbones, noise levels, splits and seeds.
+    """Training runs: all entries on all datasets, backbones, noise levels, sizes, splits and seeds.
 
     Attributes:
+        sizes: Numbers of labelled graphs to draw; None for the whole split.
+        first_split: Number of the first split. Those from 100 on are for development: what is chosen there is
+            confirmed on others.
         tune: Number of settings that every method may try on validation (0: defaults).
         plain: Choices that plain training spends its tries on. Every method then uses what it chose.
         options: Values that go into every config.
@@ -99,7 +103,9 @@ class Plan(BaseModel):
     backbones: tuple[str, ...] = ("gin",)
     entries: tuple[Entry, ...] = ()
     noise: tuple[float, ...] = (0.0,)
+    sizes: tuple[int | None, ...] = (None,)
     splits: int = Field(1, ge=1)
+    first_split: int = 0
     seeds: int = Field(5, ge=1)
     tune: int = Field(0, ge=0)
     plain: tuple[str, ...] = ("pool", "lr")
@@ -114,12 +120,17 @@ class Plan(BaseModel):
     def groups(self) -> list[Group]:
         """The places of the table in which methods are compared with each other."""
         return [
-            Group(dataset, backbone, noise, split)
+            Group(dataset, backbone, noise, split, size)
             for dataset in self.datasets
             for backbone in self.backbones
             for noise in self.noise
-            for split in range(self.splits)
+            for size in self.sizes
+            for split in self.split_numbers
         ]
+
+    @property
+    def split_numbers(self) -> range:
+        return range(self.first_split, self.first_split + self.splits)
 
     def count(self) -> int:
         """The number of tasks in all, tuning included."""
@@ -153,6 +164,8 @@ class Plan(BaseModel):
 
     def _task(self, group: Group, entry: Entry, settings: dict[str, Any], plain: dict[str, Any], seed: int) -> Task:
         """One training run, every value spelled out."""
+        if "backbone" in entry.options:  # what plain training chose is for its own network
+            plain = {}
         model = {k: v for k, v in plain.items() if k in BACKBONE_SETTINGS}
         values = {
             "dataset": group.dataset,
@@ -161,6 +174,7 @@ class Plan(BaseModel):
             "backbone": group.backbone,
             "noise": group.noise,
             "split_seed": group.split,
+            "size": group.size,
             "seed": seed,
             "checksum": self.checksums.get(group.dataset),
             **self.options,

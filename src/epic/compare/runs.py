@@ -71,13 +71,15 @@ class Runs:
         found = [r for t in tasks if (r := self.store.get(t)) is not None]
         return found, len(tasks), sum(self.store.failed(t) is not None for t in tasks)
 
-    def reported(self, entry: int, dataset: str, backbone: str = "gin", noise: float = 0.0) -> ReportedRuns:
+    def reported(
+        self, entry: int, dataset: str, backbone: str = "gin", noise: float = 0.0, size: int | None = None
+    ) -> ReportedRuns:
         """Return all splits and seeds of an entry (by its place in the plan) in one place of the table."""
         records: list[tuple[dict[str, Any] | None, ...]] = []
         errors: list[str] = []
         chosen: list[str] = []
-        for split in range(self.plan.splits):
-            group = self._groups.get(Group(dataset, backbone, noise, split))
+        for split in self.plan.split_numbers:
+            group = self._groups.get(Group(dataset, backbone, noise, split, size))
             tasks = None if group is None else group.reported[entry]
             records.append(tuple(map(self.store.get, tasks)) if tasks else (None,) * self.plan.seeds)
             errors += [e for t in tasks or () if (e := self.store.failed(t)) is not None]
