@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from epic.augment import METHODS
+from epic.compare.curves import Curve, curves, sentences, table
 from epic.compare.plan import Entry, Plan
 from epic.compare.runner import Outlook, carry_out, outlook
 from epic.compare.runs import METRICS, ReportedRuns, Runs
@@ -69,9 +70,14 @@ class Study:
         """One row a method, plain training first, from the runs that are done."""
         return rows(self.runs)
 
+    @property
+    def curves(self) -> list[Curve]:
+        """Scores by the number of labelled graphs, plain training first, where several sizes were asked for."""
+        return curves(self.runs) if len(self.runs.plan.sizes) > 1 else []
+
     def lines(self) -> list[str]:
         """The result as lines of text: a table, and what its columns mean."""
-        return lines(self.runs)
+        return curve_lines(self.runs) if self.curves else lines(self.runs)
 
 
 def study(
@@ -114,9 +120,10 @@ def plan_of(
     methods: Sequence[str],
     *,
     backbone: str = "gin",
-    splits: int = 5,
-    seeds: int = 3,
-    tune: int = 3,
+    sizes: Sequence[int | None] | None = None,
+    splits: int | None = None,
+    seeds: int | None = None,
+    tune: int | None = None,
     checksums: dict[str, str] | None = None,
     **given: Any,
 ) -> Plan:
@@ -127,16 +134,29 @@ def plan_of(
     methods then use too. All take the same number of gradient steps. Splits are stratified, also where a dataset has
     an official one: one split cannot tell chance from effect. What else is ``given`` goes into every config; None says
     nothing.
+
+    Args:
+        dataset: Name of the dataset.
+        methods: Names of methods.
+        backbone: The network.
+        sizes: Numbers of labelled graphs for learning curves, None for all; the rest of the data is test.
+        splits: Splits, or draws of each size (default: 5, or 10 draws).
+        seeds: Training seeds of each split (default: 3, or 1 for each draw).
+        tune: Settings that every method may try (default: 3, or none for curves).
+        checksums: Of datasets that are files.
+        **given: Values for every config.
     """
+    curve = sizes is not None
     return Plan(
         name="compare",
         title=f"Methods compared on {dataset}",
         datasets=(dataset,),
         backbones=(backbone,),
         entries=tuple(Entry(label=n, method=n) for n in dict.fromkeys(["vanilla", *methods])),
-        splits=splits,
-        seeds=seeds,
-        tune=tune,
+        sizes=(None,) if sizes is None else tuple(dict.fromkeys(sizes)),
+        splits=splits or (10 if curve else 5),
+        seeds=seeds or (1 if curve else 3),
+        tune=(0 if curve else 3) if tune is None else tune,
         plain=("lr", "dropout"),
         options={"split": "stratified", **{k: v for k, v in given.items() if v is not None}},
         checksums=checksums or {},
@@ -207,12 +227,26 @@ def lines(runs: Runs) -> list[str]:
     told = rows(runs)
     task = next((r.task for r in _reported(runs) if r.done), "classes")
     digits = ".4g" if task == "values" else ".2f"
-    table = [TITLES, *(_texts(row, digits, runs.plan.splits * runs.plan.seeds) for row in told)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    text = ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in table]
+    text = columns([TITLES, *(_texts(row, digits, runs.plan.splits * runs.plan.seeds) for row in told)])
     if any(row.score is not None for row in told):
         text.append(f"Score: {METRICS[task]}, on the test graphs, mean over all runs.")
     return [*text, *NOTES]
+
+
+def curve_lines(runs: Runs) -> list[str]:
+    """Write learning curves as a table, and under it what each method is worth in labelled graphs."""
+    found = curves(runs)
+    task = next((r["task"] for r in runs.store if "task" in r), "classes")
+    unit = "units" if task == "values" else "points"
+    most = max((p.draws for c in found for p in c.points), default=0)
+    told = f"Score: {METRICS[task]}, on the other graphs (2000 at most), mean over {most} draws; in brackets against "
+    return [*columns(table(found, unit)), f"{told}plain training.", *sentences(found, unit)]
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write rows of text as lines, their columns below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _texts(row: Row, digits: str, expected: int) -> tuple[str, ...]:
@@ -238,7 +272,7 @@ def _texts(row: Row, digits: str, expected: int) -> tuple[str, ...]:
 
 def _reported(runs: Runs) -> list[ReportedRuns]:
     plan = runs.plan
-    where = (plan.datasets[0], plan.backbones[0], plan.noise[0])
+    where = (plan.datasets[0], plan.backbones[0], plan.noise[0], plan.sizes[0])
     return [runs.reported(i, *where) for i in range(len(plan.entries))]
 
 
