@@ -74,8 +74,8 @@ def test_correspondence(cost, tmp_path):
     assert sum(found["kinds"].values()) == len(pairs)
     assert found["kinds"]["head-tail"] == sum(a < 5 <= b for a, b in pairs)
     assert found["kinds"]["head-head"] == sum(a < 5 and b < 5 for a, b in pairs)
-    lines, source, points, target, _ = drawn.figure.axes[0].collections
-    places = [np.asarray(p.get_offsets()) for p in (points, drawn.figure.axes[0].collections[4])]
+    lines, source, *points, target, last = drawn.figure.axes[-1].collections
+    places = [np.asarray(p.get_offsets()) for p in (*points, last)]
     for (a, b), (start, end) in zip(pairs, lines.get_segments(), strict=True):
         assert np.allclose(start, places[0][a])
         assert np.allclose(end, places[1][b])
