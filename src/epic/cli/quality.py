@@ -39,7 +39,7 @@ def quality(
     from epic.compare.quality import COLUMNS, quality_of_originals, row
     from epic.compare.quality import quality as measure
     from epic.costs import Cost, UnitCost
-    from epic.data.cache import cache_folder
+    from epic.data.collection import cache_folder
     from epic.train.config import run_config
     from epic.train.run import cost_of, dataset_of, setup
     from epic.view.molecule import KNOWN

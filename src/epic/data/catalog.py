@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch.nn.functional as F
 
 from epic.data import ogb, tudataset
-from epic.data.cache import parsed
-from epic.data.collection import Collection
+from epic.data.collection import Collection, parsed
 from epic.data.dataset import Dataset, task_of
 from epic.data.files import read_graphs, read_pt
 from epic.data.lollipop import lollipop
@@ -104,4 +104,4 @@ def is_here(name: str, data: str | Path | None = None) -> bool:
 def degree_features(graphs: PackedGraphs, maximum: int) -> PackedGraphs:
     """Give graphs without ``x`` one-hot degrees up to ``maximum``; larger ones are clamped."""
     x = F.one_hot(graphs.degree().clamp_max(maximum), maximum + 1).float()
-    return PackedGraphs(graphs.ptr, graphs.edge_ptr, graphs.edge_index, {**graphs.node, "x": x}, graphs.edge, graphs.y)
+    return replace(graphs, node={**graphs.node, "x": x})
