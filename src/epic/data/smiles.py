@@ -230,8 +230,8 @@ def _classes(texts: set[str]) -> int:
     return len(values) if 3 <= len(values) <= MOST_CLASSES and max(values) == len(values) - 1 else 0
 
 
-def scaffold_split(smiles: list[str], *, train: float = 0.8, validation: float = 0.1) -> Split:
-    """Split so that molecules of one Bemis-Murcko scaffold stay together: common scaffolds train, rare ones test."""
+def scaffold_split(smiles: list[str]) -> Split:
+    """Split 80/10/10; molecules of one Bemis-Murcko scaffold stay together: common ones train, rare ones test."""
     _rdkit()
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
@@ -239,7 +239,7 @@ def scaffold_split(smiles: list[str], *, train: float = 0.8, validation: float =
     for index, text in enumerate(smiles):
         groups[MurckoScaffoldSmiles(smiles=text, includeChirality=True)].append(index)
     parts: list[list[int]] = [[], [], []]
-    room = (train * len(smiles), validation * len(smiles), len(smiles))
+    room = (0.8 * len(smiles), 0.1 * len(smiles), len(smiles))
     for members in sorted(groups.values(), key=lambda g: (-len(g), g[0])):
         next(part for part, most in zip(parts, room, strict=True) if len(part) + len(members) <= most).extend(members)
     return Split(*(torch.tensor(sorted(p), dtype=torch.long) for p in parts))

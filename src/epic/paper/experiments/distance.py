@@ -40,7 +40,6 @@ def distance_run(
     split_seed: int = 0,
     data: Dataset | str | Path | None = None,
     grid: Sequence[int] = GRID,
-    weights: str = "uniform",
     learning: Mapping[str, Any] | None = None,
     network: Mapping[str, Any] | None = None,
     ready: Cost | None = None,
@@ -57,7 +56,6 @@ def distance_run(
         split_seed: Of the split.
         data: The dataset itself, or the folder to look for it in.
         grid: Numbers of neighbours to choose from; empty leaves out k nearest neighbours.
-        weights: How neighbours vote.
         learning: Options of ``LearnedCost.fit``.
         network: Options of :class:`epic.LearnedCost`.
         ready: A cost learned before with the same dataset, split and seed, to be used instead.
@@ -81,7 +79,7 @@ def distance_run(
         options = {"assignment": "sinkhorn" if cost == "learned" else cost, "seed": seed, **(learning or {})}
         prices = LearnedCost(**(network or {})).fit(train, validation=validation, progress=progress, **options)
     fitted = time.perf_counter()
-    scores = validate(prices, train, validation, grid=grid, weights=weights, progress=progress) if grid else {}
+    scores = validate(prices, train, validation, grid=grid, progress=progress) if grid else {}
     k = best_k(scores) if scores else 1
     chosen = time.perf_counter()
     found = prices.nearest(test, train, k=k, progress=progress)
@@ -111,8 +109,8 @@ def distance_run(
     if scores:
         record |= {
             "k": k,
-            "weights": weights,
-            **_counted("k_", vote(found, label, classes, weights=weights)[1], truth),
+            "weights": "uniform",
+            **_counted("k_", vote(found, label, classes)[1], truth),
             "k_validation": {str(n): round(100 * s, 2) for n, s in scores.items()},
             "choose_seconds": round(chosen - fitted, 1),
         }

@@ -21,22 +21,7 @@ from epic.errors import choose
 
 TABLES = ("main", "molecules", "noise", "costs", "distance", "sinkhorn", "order")
 
-TEST_GRAPHS = {
-    "NCI1": 823,
-    "BZR": 82,
-    "COX2": 94,
-    "Mutagenicity": 869,
-    "IMDB-BINARY": 200,
-    "IMDB-MULTI": 300,
-    "PROTEINS": 223,
-    "ENZYMES": 120,
-}
-"""Test graphs of each TU set: a fifth of every class, rounded up."""
-
 Mark = Literal["best", "second"]
-
-SEEDS = 5
-"""Runs behind each printed mean."""
 
 
 @dataclass(frozen=True)

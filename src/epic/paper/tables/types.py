@@ -132,10 +132,10 @@ def summary(values: Sequence[float], expected: int, failed: int = 0) -> Cell:
     return Cell(float(np.mean(values)), std, len(values), expected, failed)
 
 
-def marked(block: Block, least: int = 4) -> Block:
+def marked(block: Block) -> Block:
     """Mark best and second best among the cells that have all their runs.
 
-    One cell alone is not best, and second best is said only of ``least`` or more.
+    One cell alone is not best, and second best is said only of four or more.
     """
     rows = [list(r.cells) for r in block.rows]
     for column in range(len(rows[0]) if rows else 0):
@@ -143,7 +143,7 @@ def marked(block: Block, least: int = 4) -> Block:
         if len(there) < 2:
             continue
         for i, rank in zip(there, competition_ranks([rows[i][column].mean for i in there]), strict=True):
-            mark: Mark | None = "best" if rank == 1 else "second" if rank == 2 and len(there) >= least else None
+            mark: Mark | None = "best" if rank == 1 else "second" if rank == 2 and len(there) >= 4 else None
             rows[i][column] = replace(rows[i][column], mark=mark)
     return replace(block, rows=tuple(replace(r, cells=tuple(c)) for r, c in zip(block.rows, rows, strict=True)))
 
