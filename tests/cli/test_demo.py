@@ -1,39 +1,10 @@
-import contextlib
-import io
-import os
 import subprocess
 import sys
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from epic import EPIC
-from epic.cli import main
-
-
-@dataclass
-class Run:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def epic(*arguments, cwd=None) -> Run:
-    """The command line in this process: starting a new one costs seconds, spent on importing torch and PyG."""
-    out, err, code = io.StringIO(), io.StringIO(), 0
-    before, place = sys.argv, Path.cwd()
-    sys.argv = ["epic", *arguments]
-    os.chdir(cwd or place)
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            main()
-    except SystemExit as end:
-        code = end.code or 0
-    finally:
-        sys.argv = before
-        os.chdir(place)
-    return Run(code, out.getvalue(), err.getvalue())
+from tests.cli.command import epic
 
 
 @pytest.mark.slow

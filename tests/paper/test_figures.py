@@ -148,14 +148,6 @@ def test_blur(cost, tmp_path):
     assert drawn.figure.axes[0].get_ylim()[1] > max(errors.values())
 
 
-def test_identical_head_nodes_explain_the_error_on_lollipops(cost):
-    """What the figure says of lollipops: m nodes that are alike leave about sqrt(m - 1), however long one iterates."""
-    twins = [lollipop_graph(6, 0), lollipop_graph(6, 0)]
-    error = frobenius(cost, twins, pairs=4, iterations=(1, 10, 100))
-    assert error[100] == pytest.approx(error[10], abs=1e-3)
-    assert error[100] > 0.95 * 5**0.5
-
-
 @pytest.mark.parametrize("name", list(FIGURES))
 def test_all_are_drawn_without_any_runs(name, tmp_path, cost):
     numbers = FigureData(Store(tmp_path / "none.jsonl"), graphs=80, unseen=24, epochs=1, pairs=10, progress=False)

@@ -55,7 +55,7 @@ class Collection:
                         return place
         return None
 
-    def load(self, name: str, data: str | Path | None, download: bool, progress: bool) -> Dataset:
+    def load(self, name: str, *, data: str | Path | None, download: bool, progress: bool) -> Dataset:
         """Read a dataset, downloaded first if it is not here; parsed once, then read from the cache."""
         place = self.find(name, data)
         if place is None:
@@ -63,12 +63,13 @@ class Collection:
                 folders = ", ".join(map(str, data_folders(data)))
                 raise InputError(f"{name} is in none of {folders}, and downloads are off")
             log.info("%s is not here: downloading it from %s", name, self.url(name))
-            fetch(self.url(name), cache_folder() / self.folder, self.directory(name), progress)
+            fetch(self.url(name), folder=cache_folder() / self.folder, name=self.directory(name), progress=progress)
             place = self.find(name, cache_folder())
             if place is None:
                 raise InputError(f"{self.url(name)} holds no {self.mark(name)}: check the name")
         found = place
-        return parsed(name, [f for p in self.files for f in found.glob(p)], lambda: self.read(found, name))
+        files = [f for pattern in self.files for f in found.glob(pattern)]
+        return parsed(name, files=files, read=lambda: self.read(found, name))
 
 
 def data_folders(data: str | Path | None = None) -> list[Path]:
@@ -84,7 +85,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("EPIC_CACHE") or Path(base) / "epic-graph")
 
 
-def parsed(name: str, files: Iterable[Path], read: Callable[[], Dataset], how: object = None) -> Dataset:
+def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how: object = None) -> Dataset:
     """Return what ``read`` gives, from the cache if it was read before and ``files`` have not changed since.
 
     ``how`` is whatever else the result depends on.
