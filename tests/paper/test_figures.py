@@ -131,8 +131,8 @@ def test_curves(tmp_path):
     assert saved(drawn, tmp_path, "curves")["losses"]["NCI1"]["hungarian"] == [other]
     for axes, what in zip(drawn.figure.axes, ("training", "validation"), strict=True):
         first, second = axes.get_lines()
-        assert (list(first.get_xdata()), list(first.get_ydata())) == ([1, 2, 3], runs[what])
-        assert (list(second.get_xdata()), list(second.get_ydata())) == ([1, 2], other[what])
+        assert (list(first.get_xdata()), list(first.get_ydata())) == ([0, 1, 2], runs[what])
+        assert (list(second.get_xdata()), list(second.get_ydata())) == ([0, 1], other[what])
         assert axes.get_ylim()[0] == 0
         assert axes.get_ylim()[1] > 1.4  # nothing is cut off
 

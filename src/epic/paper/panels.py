@@ -114,9 +114,9 @@ def blur_lines(errors: Mapping[str, Mapping[int, float]]) -> list[Line]:
 
 
 def loss_lines(by: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], what: str) -> list[Line]:
-    """Make a line for each assignment and run: the ``training`` or ``validation`` loss by epoch."""
+    """Make a line for each assignment and run: the ``training`` or ``validation`` loss by epoch, from 0."""
     return [
-        Line(ASSIGNMENT[name], range(1, len(run[what]) + 1), run[what], place)
+        Line(ASSIGNMENT[name], range(len(run[what])), run[what], place)
         for place, (name, runs) in enumerate(by.items(), 1)
         for run in runs
         if run[what]
