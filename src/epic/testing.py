@@ -19,12 +19,13 @@ from unittest import SkipTest
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import Module
 from torch.utils.data import DataLoader
 from torch_geometric.data import Batch, Data
 from torch_geometric.transforms import OneHotDegree
 
 from epic.augment.base import Augmentation
-from epic.augment.training import training_steps
+from epic.augment.training import TrainingSteps, training_steps
 from epic.errors import InputError
 from epic.graphs.convert import pack
 from epic.nn.backbones import backbone_for
@@ -142,10 +143,7 @@ class AugmentationTester:
         """A kind of graphs either works up to a finite loss, or is refused with a message that says why."""
         originals = random_graphs(**KINDS[any_kind])
         try:
-            method = self.fitted(originals)
-            steps = training_steps(method)
-            sample = pack(method.eval_batch(Batch.from_data_list(originals)))
-            model = steps.wrap_model(backbone_for(sample, outputs=3, hidden_channels=8, num_layers=2))
+            steps, model = _model(self.fitted(originals), originals)
             loss, reason = steps.loss(model, Batch.from_data_list(originals)), ""
         except InputError as error:
             loss, reason = torch.zeros(()), str(error)
@@ -295,9 +293,7 @@ class AugmentationTester:
     def test_its_loss_trains_a_model(self, kind: str) -> None:
         originals = random_graphs(**KINDS[kind])
         method = self.fitted(originals)
-        steps = training_steps(method)
-        sample = pack(method.eval_batch(Batch.from_data_list(originals)))
-        model = steps.wrap_model(backbone_for(sample, outputs=3, hidden_channels=8, num_layers=2))
+        steps, model = _model(method, originals)
         optimizer = torch.optim.Adam(model.parameters())
         for epoch in range(2):
             steps.on_epoch_start(model, epoch)
@@ -361,6 +357,13 @@ def _checks(tester: AugmentationTester) -> Iterator[tuple[str, tuple[str, ...]]]
         for kind in KINDS if takes else ():
             if takes == ("any_kind",) or kind not in tester.refuses:
                 yield name, (kind,)
+
+
+def _model(method: Augmentation, originals: list[Data]) -> tuple[TrainingSteps, Module]:
+    """Return how a method trains, and a small classifier to be trained."""
+    steps = training_steps(method)
+    sample = pack(method.eval_batch(Batch.from_data_list(originals)))
+    return steps, steps.wrap_model(backbone_for(sample, outputs=3, hidden_channels=8, num_layers=2))
 
 
 def _split(batch: Batch) -> tuple[list[Data], list[Data]]:

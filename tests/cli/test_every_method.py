@@ -7,8 +7,7 @@ import os
 import pytest
 
 from epic.augment import METHODS
-from tests.cli.test_commands import small  # noqa: F401 (a fixture)
-from tests.cli.test_demo import epic
+from tests.cli.command import epic
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +31,7 @@ def check(run, folder, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_on_lollipops(small, tmp_path, method):  # noqa: F811
+def test_on_lollipops(small, tmp_path, method):
     check(train(small, method, tmp_path / "runs"), tmp_path / "runs", method)
 
 

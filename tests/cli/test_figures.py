@@ -8,7 +8,7 @@ from matplotlib.image import imread
 from epic.compare.runs import Runs
 from epic.compare.store import Store
 from epic.paper.plans import load_plan
-from tests.cli.test_demo import epic
+from tests.cli.command import epic
 
 NAMES = ["edit_path", "curves", "correspondence", "lollipop_costs", "blur"]
 

@@ -8,7 +8,7 @@ from epic.cli.gallery import exhibits
 from epic.data import Dataset, write_graphs
 from epic.data.lollipop import lollipop
 from epic.graphs.convert import pack
-from tests.cli.test_demo import epic
+from tests.cli.command import epic
 from tests.view.test_page import data_of
 
 
@@ -16,15 +16,6 @@ from tests.view.test_page import data_of
 def small(tmp_path):
     write_graphs(tmp_path / "a<b>.safetensors", pack(lollipop(30, seed=0)))
     return tmp_path / "a<b>.safetensors"
-
-
-def test_path_writes_a_page(small, tmp_path):
-    run = epic("path", str(small), "0", "5", "--out", str(tmp_path / "path.html"))
-    assert run.returncode == 0, run.stderr
-    page = (tmp_path / "path.html").read_text(encoding="utf-8")
-    assert "<title>a&lt;b&gt;: graph 0 to graph 5</title>" in page
-    steps = data_of(page)["path"]["steps"]
-    assert f"{steps} operations" in run.stdout
 
 
 def test_gallery_writes_a_page(small, tmp_path):
@@ -37,13 +28,13 @@ def test_gallery_writes_a_page(small, tmp_path):
 
 def test_half_of_the_pairs_share_a_class():
     small = Dataset("small", pack(lollipop(40, seed=0)), "classes")
-    shown = exhibits(small, UnitCost(), 7, "random", 0)
+    shown = exhibits(small, cost=UnitCost(), pairs=7, order="random", seed=0)
     assert [e.kind for e in shown] == ["same"] * 4 + ["different"] * 3
     for e in shown:
         assert (int(small.y[e.source]) == int(small.y[e.target])) == (e.kind == "same")
         assert e.source != e.target
         assert torch.equal(e.path.source.edge_index, small.graphs.graph(e.source).edge_index)
-    again = exhibits(small, UnitCost(), 7, "random", 0)
+    again = exhibits(small, cost=UnitCost(), pairs=7, order="random", seed=0)
     assert [(e.source, e.target) for e in again] == [(e.source, e.target) for e in shown]
 
 
@@ -51,5 +42,5 @@ def test_pairs_of_real_values_are_random():
     graphs = lollipop(10, seed=0)
     for g, value in zip(graphs, torch.linspace(-1, 1, 10), strict=True):
         g.y = value.reshape(1, 1)
-    shown = exhibits(Dataset("values", pack(graphs), "values"), UnitCost(), 3, "random", 0)
+    shown = exhibits(Dataset("values", pack(graphs), "values"), cost=UnitCost(), pairs=3, order="random", seed=0)
     assert [e.kind for e in shown] == ["random"] * 3

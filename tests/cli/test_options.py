@@ -4,7 +4,7 @@ from epic import InputError
 from epic.cli.options import need_writable, seconds_of
 
 
-def test_trying_whether_a_file_can_be_written_leaves_all_as_it_was(tmp_path):
+def test_need_writable_changes_no_file(tmp_path):
     link, target, there = (tmp_path / name for name in ("link.html", "target.html", "there.html"))
     link.symlink_to(target)
     there.write_text("kept")

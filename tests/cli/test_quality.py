@@ -6,7 +6,7 @@ from epic import LearnedCost
 from epic.data import write_graphs
 from epic.data.lollipop import lollipop
 from epic.graphs.convert import pack
-from tests.cli.test_demo import epic
+from tests.cli.command import epic
 
 
 @pytest.fixture

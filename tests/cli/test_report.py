@@ -3,7 +3,7 @@
 import pytest
 
 from epic.paper.plans import load_plan
-from tests.cli.test_demo import epic
+from tests.cli.command import epic
 from tests.compare.stores import fill, others, tiny
 
 

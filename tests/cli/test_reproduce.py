@@ -5,14 +5,13 @@ import pytest
 from epic.compare.store import Store
 from epic.data import lollipop, write_graphs
 from epic.graphs.convert import pack
-from tests.cli.test_commands import small  # noqa: F401 (a fixture)
-from tests.cli.test_demo import epic
+from tests.cli.command import epic
 
 NARROW = ("--quick", "--methods", "vanilla,drop_edge", "--backbones", "gin", "--seeds", "1", "--epochs", "2")
 
 
 @pytest.mark.slow
-def test_a_plan_is_run_shown_and_not_run_again(small, tmp_path):  # noqa: F811
+def test_a_plan_is_run_shown_and_not_run_again(small, tmp_path):
     command = ("reproduce", "main", *NARROW, "--datasets", str(small))
     run = epic(*command, "--dry", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
@@ -36,20 +35,6 @@ def test_a_plan_is_run_shown_and_not_run_again(small, tmp_path):  # noqa: F811
     assert "2 runs, 0 done, 2 to do" in changed.stdout, "the file holds other graphs now"
 
 
-@pytest.mark.slow
-def test_compare_gives_a_verdict_and_goes_on(small, tmp_path):  # noqa: F811
-    command = ("compare", str(small), "--methods", "epic_unit", "--seeds", "1", "--tune", "0", "--epochs", "2")
-    run = epic(*command, "--splits", "3", "--budget", "0s", cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    assert "too few runs to say" in run.stdout
-    assert "Stopped before the end" in run.stdout
-    run = epic(*command, "--splits", "3", cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    assert "3/3" in run.stdout
-    assert "too few" not in run.stdout
-    assert "Stopped" not in run.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -70,7 +55,7 @@ def test_compare_gives_a_verdict_and_goes_on(small, tmp_path):  # noqa: F811
         (("compare", "nothing.csv"), "there is no file nothing.csv"),
     ],
 )
-def test_wrong_calls(small, tmp_path, arguments, message):  # noqa: F811
+def test_wrong_calls(small, tmp_path, arguments, message):
     run = epic(*(a.replace("{small}", str(small)) for a in arguments), cwd=tmp_path)
     assert run.returncode == 2
     assert message in run.stderr

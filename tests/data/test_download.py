@@ -68,10 +68,10 @@ def test_a_broken_download_leaves_nothing(server, tmp_path):
     www, url = server
     (www / "half.zip").write_bytes(archive({"X/a.txt": "x" * 5000})[:-30])
     with pytest.raises(InputError, match="not a whole zip"):
-        fetch(f"{url}/half.zip", tmp_path / "cache", "half", progress=False)
+        fetch(f"{url}/half.zip", folder=tmp_path / "cache", name="half", progress=False)
     assert list((tmp_path / "cache").iterdir()) == []
     with pytest.raises(InputError, match="answered 404"):
-        fetch(f"{url}/none.zip", tmp_path / "cache", "none", progress=False)
+        fetch(f"{url}/none.zip", folder=tmp_path / "cache", name="none", progress=False)
     with pytest.raises(InputError, match="cannot reach"):
-        fetch("http://127.0.0.1:9/x.zip", tmp_path / "cache", "x", progress=False)
+        fetch("http://127.0.0.1:9/x.zip", folder=tmp_path / "cache", name="x", progress=False)
     assert list((tmp_path / "cache").iterdir()) == []

@@ -44,7 +44,7 @@ def test_shards_are_a_pyg_dataset_of_what_generate_yields(tmp_path, train):
 
 
 @pytest.mark.slow
-def test_going_on_and_other_sizes_and_workers_give_the_same_graphs(tmp_path, train):
+def test_sizes_workers_and_going_on_change_no_graph(tmp_path, train):
     written(tmp_path / "whole", train)
     written(tmp_path / "parts", train, only=1)
     assert len(list((tmp_path / "parts").glob("shard-*"))) == 1

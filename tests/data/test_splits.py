@@ -38,7 +38,7 @@ def test_seeds():
         stratified_split(y, train=0.9, validation=0.1)
 
 
-def test_folds_cover_everything_once_and_keep_the_classes_balanced():
+def test_folds_cover_everything_once_and_are_balanced():
     y = torch.repeat_interleave(torch.arange(3), torch.tensor([31, 22, 50]))
     splits = stratified_folds(y, folds=10, seed=2)
     assert torch.cat([s.test for s in splits]).sort().values.tolist() == list(range(103))

@@ -42,7 +42,7 @@ def test_ends_of_paths_are_unseen_lollipops_of_the_right_classes(fresh):
     assert "learned now on 80 lollipop graphs" in fresh.path().source
 
 
-def test_without_runs_costs_and_blur_are_measured_on_unseen_lollipops(fresh):
+def test_without_runs_unseen_lollipops_are_measured(fresh):
     (costs,) = fresh.costs().values
     assert max(asdict(costs).values()) == 1
     assert min(asdict(costs).values()) > 0

@@ -34,7 +34,7 @@ def test_options_of_a_call(store):
             load_plan("main", **{what: ()})
 
 
-def test_where_runs_are_repeated_on_splits_fewer_seeds_are_fewer_splits(store):
+def test_fewer_seeds_are_fewer_splits_where_splits_repeat(store):
     repeated = load_plan("splits", datasets=("BZR",), seeds=2)
     assert [(t.config["split_seed"], t.config["seed"]) for t in ready(repeated, store)] == [(0, 0), (1, 0)]
     assert len(ready(load_plan("splits", quick=True), store)) == 2 * 2

@@ -3,13 +3,11 @@
 import re
 
 import pytest
-from matplotlib.figure import Figure
 
 from epic import InputError
 from epic.compare.plan import Entry
 from epic.compare.runs import Runs
 from epic.compare.store import Store
-from epic.paper.panels import Line, bar_panel, line_chart, line_panel
 from epic.paper.plans import load_plan
 from epic.paper.report import report
 from epic.paper.run_summary import called_plans
@@ -118,36 +116,6 @@ def test_other_formats(store):
     assert "- GIN, epic: " in text
     with pytest.raises(InputError, match="unknown format 'pdf'"):
         report(plans, "pdf")
-
-
-def test_lines_and_bars_are_where_they_belong():
-    axes = Figure().add_subplot()
-    lines = [Line("a", [0, 10], [1.0, 3.0], 1, [None, 0.5], True), Line("b", range(1000), range(1000), 2)]
-    line_panel(axes, lines, "x", "y", bounds=(1.0, 3.0), ticks=[0, 10])
-    one, many = axes.get_lines()
-    assert (list(one.get_xdata()), list(one.get_ydata())) == ([0, 10], [1, 3])
-    assert len(many.get_xdata()) == 60
-    assert list(many.get_ydata())[::59] == [0, 999]
-    assert [s.tolist() for s in axes.collections[0].get_segments()] == [[[0, 1], [0, 1]], [[10, 2.5], [10, 3.5]]]
-    assert (axes.get_ylim(), list(axes.get_xticks())) == ((1, 3), [0, 10])
-    assert one.get_color() != many.get_color()
-    bars = Figure().add_subplot()
-    bar_panel(bars, ["g", "h"], [0.8, None], [[1.0, 0.5], [0.25]])
-    assert [b.get_height() for b in bars.patches] == [0.8, 0, 0.75, 0.25]
-    assert [t.get_text() for t in bars.texts] == ["0.80", "0.75", "not\nprinted", "0.25"]
-
-
-def test_a_chart_is_text_with_words_and_no_names_that_clash():
-    svg = line_chart(EVIL, [Line(EVIL, [0, 1], [2.0, 3.0], 3)], "x <b>", "y")
-    assert EVIL not in svg
-    assert "x &lt;b&gt;" in svg
-    assert 'aria-label="&lt;script&gt;' in svg
-    assert ': 2 to 3"' in svg
-    assert '<g class="line s3">' in svg
-    assert "<style" not in svg
-    other = line_chart("other", [Line("b", [0, 1], [2.0, 3.0], 3)], "x", "y")
-    names = [set(re.findall(r' id="([^"]+)"', s)) for s in (svg, other)]
-    assert not names[0] & names[1]
 
 
 @pytest.mark.parametrize("width", [1280, pytest.param(420, marks=pytest.mark.slow)])

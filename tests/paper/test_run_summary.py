@@ -10,7 +10,7 @@ from epic.paper.run_summary import called_plans, run_summary, unshown
 from epic.paper.tables import table_of
 from epic.paper.tables.render import to_latex, to_markdown
 from tests.compare.stores import fill, others, tiny
-from tests.paper.test_tables import score
+from tests.paper.tables.test_train import score
 
 
 def found_in(store, *options, **only):

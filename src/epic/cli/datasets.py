@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from epic.cli.messages import show
 from epic.cli.options import DataFolder
 
 # Graphs, mean nodes and mean edges of the sets that the paper uses.
@@ -27,14 +28,15 @@ def datasets(data: DataFolder = None) -> None:
     """List the datasets that epic knows, and which of them are here."""
     from epic.data.catalog import is_here, known_names
 
-    typer.echo(f"{'name':<16}{'graphs':>8}{'nodes':>8}{'edges':>8}  {'here':<6}what")
-    for name, (graphs, nodes, edges, what) in PAPER.items():
-        here = "yes" if is_here(name, data) else "no"
-        typer.echo(f"{name:<16}{graphs:>8}{nodes:>8.1f}{edges:>8.1f}  {here:<6}{what}")
-    others = [n for n in known_names() if n not in PAPER]
-    here_too = [n for n in others if is_here(n, data)]
-    typer.echo(f"\nAlso here: {', '.join(here_too) or 'none'}")
-    typer.echo(f"Also known, downloaded when asked for: {', '.join(n for n in others if n not in here_too)}")
+    here = {name: is_here(name, data) for name in known_names()}
+    rows = [
+        (name, f"{graphs}", f"{nodes:.1f}", f"{edges:.1f}", "yes" if here[name] else "no", what)
+        for name, (graphs, nodes, edges, what) in PAPER.items()
+    ]
+    show(("name", "graphs", "nodes", "edges", "here", "what"), rows)
+    also, known = ([n for n in here if n not in PAPER and here[n] is there] for there in (True, False))
+    typer.echo(f"\nAlso here: {', '.join(also) or 'none'}")
+    typer.echo(f"Also known, downloaded when asked for: {', '.join(known)}")
     typer.echo(
         "Your own: a CSV of SMILES and labels, a .pt list of PyG graphs, a .safetensors file, a folder in TU format."
     )

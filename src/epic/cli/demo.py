@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from epic.cli.messages import progress
+from epic.cli.messages import progress, show
 from epic.cli.options import make_folder
 
 WRONG = 0.4
@@ -29,19 +29,18 @@ def demo(
     make_folder(out)
     from epic import EPIC
     from epic.data import lollipop
-    from epic.paper.experiments.lollipop import pattern, rows
+    from epic.paper.experiments.lollipop import PARTS, SIGNS, pattern, rows
 
     train, unseen = lollipop(graphs, seed=seed), lollipop(120, seed=seed + 1)
     typer.echo(f"{len(train)} lollipop graphs to learn from, {len(unseen)} unseen ones to look at")
     augment = EPIC(seed=seed).fit(train, epochs=epochs, seed=seed, progress=progress())
 
     typer.echo("\nMean substitution cost on unseen graphs, the largest set to 1 (paper: appendix C)")
-    typer.echo(f"  {'pair of graphs':<16}{'nodes':<12}{'paper':>7}{'here':>7}")
-    part_name = {"head": "head-head", "mixed": "head-tail", "tail": "tail-tail"}
-    sign_name = {"negative": "other class", "positive": "same class"}
-    for sign, part, printed, measured in rows(pattern(augment.cost_, unseen)):
-        shown = "-" if printed is None else f"{printed:.2f}"
-        typer.echo(f"  {sign_name[sign]:<16}{part_name[part]:<12}{shown:>7}{measured:>7.2f}")
+    costs = [
+        (SIGNS[sign], PARTS[part], "-" if printed is None else f"{printed:.2f}", f"{measured:.2f}")
+        for sign, part, printed, measured in rows(pattern(augment.cost_, unseen))
+    ]
+    show(("pair", "nodes", "paper", "here"), costs)
 
     model, picture, page = out / "lollipop.safetensors", out / "path.png", out / "path.html"
     augment.save(model)
@@ -71,24 +70,26 @@ def _train(runs: int, seed: int) -> None:
     from epic.train import Training, train
     from epic.train.loop import with_features
 
-    learn, held, test = 80, 40, 120
-    graphs = pack(lollipop(learn + held, seed=seed + 2) + lollipop(test, seed=seed + 1))
+    learning, validation, test = 80, 40, 120
+    noisy = learning + validation
+    graphs = pack(lollipop(noisy, seed=seed + 2) + lollipop(test, seed=seed + 1))
     assert graphs.y is not None
-    graphs = replace(graphs, y=corrupt(graphs.y, share=WRONG, index=torch.arange(learn + held), seed=seed))
-    split = Split(torch.arange(learn), torch.arange(learn, learn + held), torch.arange(learn + held, len(graphs)))
+    graphs = replace(graphs, y=corrupt(graphs.y, share=WRONG, index=torch.arange(noisy), seed=seed))
+    split = Split(torch.arange(learning), torch.arange(learning, noisy), torch.arange(noisy, noisy + test))
     graphs = with_features(graphs, split.train)
     data = Dataset("lollipop", graphs, "classes")
     typer.echo(
-        f"\nGIN from {learn} training and {held} validation graphs, {WRONG:.0%} of their labels wrong; "
+        f"\nGIN from {learning} training and {validation} validation graphs, {WRONG:.0%} of their labels wrong; "
         f"accuracy in percent on {test} clean ones"
     )
-    typer.echo(f"  {'seed':<8}{'vanilla':>8}{'epic':>8}")
-    scores: list[list[float]] = [[], []]
+    scores: list[list[float]] = []
     for number in range(seed, seed + runs):
         options = Training(epochs=40, batch_size=32, seed=number)
         method = EPIC(seed=number, degree_features=True).fit(graphs.select(split.train), seed=number, progress=False)
-        for column, augment in zip(scores, (None, method), strict=True):
-            column.append(100 * train(data, split=split, method=augment, options=options, progress=progress()).test)
-        typer.echo(f"  {number:<8}{scores[0][-1]:>8.1f}{scores[1][-1]:>8.1f}")
-    typer.echo(f"  {'mean':<8}" + "".join(f"{sum(column) / runs:>8.1f}" for column in scores))
+        results = [train(data, split=split, method=m, options=options, progress=progress()) for m in (None, method)]
+        scores.append([100 * result.test for result in results])
+    means = [sum(column) / runs for column in zip(*scores, strict=True)]
+    names = [*map(str, range(seed, seed + runs)), "mean"]
+    rows = [[name, *(f"{s:.1f}" for s in row)] for name, row in zip(names, [*scores, means], strict=True)]
+    show(("seed", "vanilla", "epic"), rows)
     typer.echo("A toy and few runs: `epic compare` tells on your own graphs, with an interval.")

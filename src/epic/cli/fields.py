@@ -30,7 +30,6 @@ FLAGS = {"settings": "--set", "cost_file": "--cost"}
 """Options that are not named like their field."""
 NOT_OPTIONS = ("checksum", "results_version")
 """Fields that the code fills in."""
-BOUNDS = {"min": "ge", "max": "le"}
 
 
 def options_from(
@@ -49,6 +48,7 @@ def options_from(
         defaults: Defaults of this verb, where they are not the model's.
     """
 
+    panels = {name: panel for panel, members in PANELS.items() for name in members}
     leaves = {"_".join(path): (path, field) for path, field in _leaves(model)}
     made = {name: leaf for name, leaf in leaves.items() if not names or name in names or leaf[0][0] in names}
 
@@ -65,7 +65,7 @@ def options_from(
 
         own = inspect.signature(verb, eval_str=True)
         parameters = [
-            *(_parameter(n, field, panel or _panel(path), defaults) for n, (path, field) in made.items()),
+            *(_parameter(n, field, panel or panels.get(path[0]), defaults) for n, (path, field) in made.items()),
             *(p.replace(kind=p.KEYWORD_ONLY) for p in own.parameters.values() if p.name != into),
         ]
         command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -85,14 +85,12 @@ def _leaves(model: type[BaseModel], *path: str) -> Iterator[tuple[tuple[str, ...
             yield (*path, name), field
 
 
-def _panel(path: tuple[str, ...]) -> str | None:
-    return next((panel for panel, members in PANELS.items() if path[0] in members), None)
-
-
 def _parameter(name: str, field: FieldInfo, panel: str | None, defaults: dict[str, Any]) -> inspect.Parameter:
     kind: Any = field.annotation
     default = defaults.get(name, field.default)
-    shown = {key: getattr(m, at) for m in field.metadata for key, at in BOUNDS.items() if hasattr(m, at)}
+    shown = {
+        key: getattr(m, at) for m in field.metadata for key, at in (("min", "ge"), ("max", "le")) if hasattr(m, at)
+    }
     if _holds(field, dict):
         kind, default, shown = list[str] | None, None, {"metavar": "NAME=VALUE"}
     elif _holds(field, list):

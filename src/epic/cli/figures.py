@@ -39,7 +39,7 @@ def figures(
 
     choose(format, FORMATS, "format")
     names = [choose(name, FIGURES, "figure") for name in only or FIGURES]
-    numbers = FigureData(Store(results), graphs, epochs=epochs, seed=seed, progress=progress())
+    numbers = FigureData(Store(results), graphs=graphs, epochs=epochs, seed=seed, progress=progress())
     make_folder(out)
     for name in names:
         drawn = draw(name, numbers)

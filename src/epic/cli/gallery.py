@@ -35,7 +35,7 @@ def gallery(
     from epic.view.gallery import comparison, gallery_page
 
     loaded = opened(run, data)
-    shown = exhibits(loaded, cost_from(cost), pairs, order, run["seed"])
+    shown = exhibits(loaded, cost=cost_from(cost), pairs=pairs, order=order, seed=run["seed"])
     used = "Operations are counted." if cost is None else f"Costs from {cost.name}."
     title = f"{len(shown)} edit paths of {loaded.name}"
     out.write_text(gallery_page(shown, title=title, about=used, names=loaded.name), encoding="utf-8")
@@ -43,7 +43,7 @@ def gallery(
     typer.echo(f"wrote {out}")
 
 
-def exhibits(dataset: Dataset, cost: Cost, pairs: int, order: str, seed: int) -> list[Exhibit]:
+def exhibits(dataset: Dataset, *, cost: Cost, pairs: int, order: str, seed: int) -> list[Exhibit]:
     """Find paths between random graphs of a dataset, half of them within a class and half between classes.
 
     Real-valued targets and several tasks have no classes to compare: their pairs are random.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -36,18 +36,15 @@ def progress() -> bool:
     return log.isEnabledFor(logging.INFO)
 
 
-def show(
-    titles: Iterable[str],
-    rows: Iterable[Iterable[str]],
-    *,
-    title: str | None = None,
-    justify: Literal["left", "right"] = "left",
-    width: int = 150,
-) -> None:
-    """Print a table, at least ``width`` wide: a pipe or a narrow terminal would fold words beyond recognition."""
+def show(titles: Sequence[str], rows: Sequence[Sequence[str]], *, title: str | None = None, width: int = 150) -> None:
+    """Print a table, columns of numbers to the right.
+
+    It is at least ``width`` wide: a pipe or a narrow terminal would fold words beyond recognition.
+    """
     table = Table(box=None, pad_edge=False, title=title)
     for at, name in enumerate(titles):
-        table.add_column(name, overflow="fold", justify=justify if at else "left")
+        numbers = all(re.fullmatch(r"-|[\d.]+", row[at]) for row in rows)
+        table.add_column(name, overflow="fold", justify="right" if at and numbers else "left")
     for row in rows:
         table.add_row(*row)
     Console(width=max(Console().width, width)).print(table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -53,10 +53,9 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
     found: dict[str, Any] = {}
     for key, value in _flat(values, known):
         name = choose(flags.get(key, key), known, f"option of epic {context.info_name} in {path}")
-        many = getattr(known[name], "multiple", False)
         if isinstance(value, dict):
             value = [f"{k}={json.dumps(v)}" for k, v in value.items()]
-        elif isinstance(value, list) and not many:
+        elif isinstance(value, list) and not getattr(known[name], "multiple", False):
             value = ",".join(map(str, value))
         found[name] = value
     context.default_map = {**(context.default_map or {}), **found}
@@ -122,18 +121,14 @@ class Only(BaseModel):
 
 
 def narrowing(only: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the values of :class:`Only` into arguments of ``epic.paper.plans.Call``."""
+    """Turn the values of :class:`Only` into arguments of ``epic.paper.plans.Call``.
+
+    Files and folders get their whole path: workers may have another working folder.
+    """
     found = {k: tuple(need_some(v, k)) if isinstance(v, list) else v for k, v in only.items()}
     if found["datasets"] is not None:
-        found["datasets"] = tuple(map(whole_path, found["datasets"]))
+        found["datasets"] = tuple(str(Path(d).resolve()) if Path(d).exists() else d for d in found["datasets"])
     return found
-
-
-def checksums(datasets: Iterable[str]) -> dict[str, str]:
-    """Return the checksums of datasets that are files or folders: what is in them may change."""
-    from epic.data import load
-
-    return {name: load(name).graphs.digest() for name in datasets if Path(name).exists()}
 
 
 def seconds_of(text: str) -> float:
@@ -150,11 +145,6 @@ def seconds_of(text: str) -> float:
     if not 0 <= value < math.inf:
         raise InputError(f"a time is a number from 0 up with s, m or h behind it, got {text!r}")
     return value * (unit or 1)
-
-
-def whole_path(dataset: str) -> str:
-    """Name a dataset that is a file or folder by its whole path: workers may have another working folder."""
-    return str(Path(dataset).resolve()) if Path(dataset).exists() else dataset
 
 
 def make_folder(path: Path) -> Path:

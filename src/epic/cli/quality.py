@@ -39,7 +39,7 @@ def quality(
     from epic.compare.quality import COLUMNS, quality_of_originals, row
     from epic.compare.quality import quality as measure
     from epic.costs import Cost, UnitCost
-    from epic.data.cache import cache_folder
+    from epic.data.collection import cache_folder
     from epic.train.config import run_config
     from epic.train.run import cost_of, dataset_of, setup
     from epic.view.molecule import KNOWN
@@ -48,9 +48,9 @@ def quality(
     configs = [run_config(method=name, **run) for name in names]
     loaded, split = dataset_of(configs[0], data)
     tell_notes(loaded)
-    train, held = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
+    train, validation = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
     folder, seed, chemistry = cache_folder() / "costs", run["seed"], KNOWN.get(loaded.name)
-    learned, _ = cost_of(configs[0].cost, train, held, seed, folder, task=loaded.task, progress=progress())
+    learned, _ = cost_of(configs[0].cost, train, validation, seed, folder, task=loaded.task, progress=progress())
     distances: dict[str, Cost] = {"learned": learned, "unit": UnitCost()}
 
     found = {"(originals)": quality_of_originals(train, graphs, seed, chemistry)}
@@ -59,7 +59,7 @@ def quality(
         found[name] = measure(ready.method, train, distances, graphs, seed, chemistry)
     titles = ["method", *(f"error, {d}" for d in distances), *COLUMNS.values()]
     rows = [row(name, measured, list(distances)) for name, measured in found.items()]
-    show(titles, rows, title=f"{loaded.name}, {min(graphs, len(train))} training graphs", justify="right", width=110)
+    show(titles, rows, title=f"{loaded.name}, {min(graphs, len(train))} training graphs", width=110)
     if json is not None:
         json.write_text(dumps({name: asdict(m) for name, m in found.items()}, indent=1) + "\n")
         typer.echo(f"wrote {json}")

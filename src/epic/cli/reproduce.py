@@ -9,18 +9,7 @@ import typer
 
 from epic.cli.fields import options_from
 from epic.cli.messages import log, progress
-from epic.cli.options import (
-    ConfigFile,
-    DataFolder,
-    Only,
-    Ray,
-    Retry,
-    Workers,
-    checksums,
-    narrowing,
-    need_writable,
-    tell_notes,
-)
+from epic.cli.options import ConfigFile, DataFolder, Only, Ray, Retry, Workers, narrowing, need_writable, tell_notes
 
 
 @options_from(Only, into="only", panel="Only a part")
@@ -62,7 +51,9 @@ def reproduce(
     from epic.paper.task_runners import TASK_RUNNERS
 
     asked = narrowing(only)
-    call = Call(plan, quick=quick, checksums=checksums(asked["datasets"] or ()), **asked)
+    # What is in a file or folder may change under its name.
+    checksums = {name: load(name).graphs.digest() for name in asked["datasets"] or () if Path(name).exists()}
+    call = Call(plan, quick=quick, checksums=checksums, **asked)
     plans = call.plans()
     store = Store(results)
     page = need_writable(out or Path(f"{plan}.html"))

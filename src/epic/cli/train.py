@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -34,7 +35,6 @@ def train(
     epic train NCI1 --method drop_edge --set p=0.3 --seed 1
     """
     from epic._checkpoint import identity
-    from epic.cli.tensorboard import watcher
     from epic.train.config import run_config
     from epic.train.run import dataset_of, file_digest
     from epic.train.run import run as run_it
@@ -58,12 +58,34 @@ def train(
         device=device,
         num_workers=workers,
         progress=progress(),
-        on_epoch_end=watcher(folder / "tensorboard"),
+        on_epoch_end=_watcher(folder / "tensorboard"),
     )
     (folder / "result.json").write_text(json.dumps(record, indent=1) + "\n")
     metric = {"classes": "accuracy", "binary": "ROC-AUC", "values": "minus mean absolute error"}[loaded.task]
-    typer.echo(
-        f"{name}: test {metric} {record['test']:.4f} at the best validation epoch {record['best_epoch']} "
-        f"(validation {record['validation']:.4f}); {record['seconds'] / record['epochs']:.2f} s an epoch"
-    )
+    told = f"{name}: test {metric} {record['test']:.4f} (validation {record['validation']:.4f})"
+    if "epochs" in record:
+        told += (
+            f", best after epoch {record['best_epoch']} of {record['epochs']}; {record['updates']} updates, "
+            f"{1000 * record['seconds'] / record['updates']:.1f} ms each"
+        )
+    typer.echo(told)
     typer.echo(f"wrote {folder}")
+
+
+def _watcher(folder: Path) -> Callable[[dict[str, Any]], None] | None:
+    """Return a function that writes curves for TensorBoard after each epoch; None if that is not installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    writer: SummaryWriter | None = None
+
+    def watch(line: dict[str, Any]) -> None:
+        nonlocal writer
+        if writer is None:  # a run that goes on after a kill hides what it does again
+            writer = SummaryWriter(str(folder), purge_step=line["updates"])
+        for name in ("loss", "validation_loss", "validation"):
+            writer.add_scalar(name, line[name], line["updates"])
+        writer.flush()
+
+    return watch

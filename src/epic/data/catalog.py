@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import torch.nn.functional as F
 
 from epic.data import ogb, tudataset
-from epic.data.cache import parsed
-from epic.data.collection import Collection
+from epic.data.collection import Collection, parsed
 from epic.data.dataset import Dataset, task_of
 from epic.data.files import read_graphs, read_pt
 from epic.data.lollipop import lollipop
@@ -56,7 +57,8 @@ def load(
         if not path.is_file():
             raise InputError(f"there is no file {path}")
         how = (None if target is None else list(target), task)
-        return parsed(path.stem, [path], lambda: read_smiles(path, target=target, task=task), how)
+        read = partial(read_smiles, path, target=target, task=task)
+        return parsed(path.stem, files=[path], read=read, how=how)
     if target or task:
         raise InputError(f"target and task say how to read a CSV, and {name} is none: leave them out")
     if suffix in FILES:
@@ -67,7 +69,7 @@ def load(
         return _labelled(name, GENERATED[name](), name)
     for collection in COLLECTIONS:
         if name in collection.names or collection.find(name, data) is not None:
-            return collection.load(name, data, download, progress)
+            return collection.load(name, data=data, download=download, progress=progress)
     near = nearest(name, known_names())
     hint = f"did you mean {' or '.join(near)}?" if near else "`epic datasets` lists the names."
     raise InputError(
@@ -104,4 +106,4 @@ def is_here(name: str, data: str | Path | None = None) -> bool:
 def degree_features(graphs: PackedGraphs, maximum: int) -> PackedGraphs:
     """Give graphs without ``x`` one-hot degrees up to ``maximum``; larger ones are clamped."""
     x = F.one_hot(graphs.degree().clamp_max(maximum), maximum + 1).float()
-    return PackedGraphs(graphs.ptr, graphs.edge_ptr, graphs.edge_index, {**graphs.node, "x": x}, graphs.edge, graphs.y)
+    return replace(graphs, node={**graphs.node, "x": x})

@@ -1,16 +1,22 @@
-"""Datasets with a name: where they lie on the disk, where they come from, and how they are read."""
+"""Datasets with a name: where they lie on the disk, where they come from, how they are read and kept."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from epic.data.cache import cache_folder, parsed
+import numpy as np
+import torch
+
+from epic import __version__
 from epic.data.dataset import Dataset
 from epic.data.download import fetch
+from epic.data.files import read_graphs, write_graphs
+from epic.data.splits import Split
 from epic.errors import InputError
 
 log = logging.getLogger(__name__)
@@ -42,13 +48,14 @@ class Collection:
 
     def find(self, name: str, data: str | Path | None = None) -> Path | None:
         """Return the folder of a dataset, or None if it is not here."""
-        roots = [
-            root / self.directory(name) for folder in data_folders(data) for root in (folder / self.folder, folder)
-        ]
-        places = (place for root in roots for place in (root / "raw", root))
-        return next((place for place in places if (place / self.mark(name)).exists()), None)
+        for folder in data_folders(data):
+            for root in (folder / self.folder / self.directory(name), folder / self.directory(name)):
+                for place in (root / "raw", root):
+                    if (place / self.mark(name)).exists():
+                        return place
+        return None
 
-    def load(self, name: str, data: str | Path | None, download: bool, progress: bool) -> Dataset:
+    def load(self, name: str, *, data: str | Path | None, download: bool, progress: bool) -> Dataset:
         """Read a dataset, downloaded first if it is not here; parsed once, then read from the cache."""
         place = self.find(name, data)
         if place is None:
@@ -56,12 +63,13 @@ class Collection:
                 folders = ", ".join(map(str, data_folders(data)))
                 raise InputError(f"{name} is in none of {folders}, and downloads are off")
             log.info("%s is not here: downloading it from %s", name, self.url(name))
-            fetch(self.url(name), cache_folder() / self.folder, self.directory(name), progress)
+            fetch(self.url(name), folder=cache_folder() / self.folder, name=self.directory(name), progress=progress)
             place = self.find(name, cache_folder())
             if place is None:
                 raise InputError(f"{self.url(name)} holds no {self.mark(name)}: check the name")
         found = place
-        return parsed(name, [f for p in self.files for f in found.glob(p)], lambda: self.read(found, name))
+        files = [f for pattern in self.files for f in found.glob(pattern)]
+        return parsed(name, files=files, read=lambda: self.read(found, name))
 
 
 def data_folders(data: str | Path | None = None) -> list[Path]:
@@ -69,3 +77,52 @@ def data_folders(data: str | Path | None = None) -> list[Path]:
     if data and not Path(data).is_dir():
         raise InputError(f"there is no data folder {data}")
     return [*(Path(p) for p in (data, os.environ.get("EPIC_DATA")) if p), cache_folder()]
+
+
+def cache_folder() -> Path:
+    """Return where downloads and parsed sets are kept: ``EPIC_CACHE``, or a folder in the user's cache."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("EPIC_CACHE") or Path(base) / "epic-graph")
+
+
+def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how: object = None) -> Dataset:
+    """Return what ``read`` gives, from the cache if it was read before and ``files`` have not changed since.
+
+    ``how`` is whatever else the result depends on.
+    """
+    sources = sorted(f.resolve() for f in files)
+    stamp = [__version__, repr(how), *(f"{f}:{f.stat().st_size}:{f.stat().st_mtime_ns}" for f in sources)]
+    key = hashlib.blake2b(repr([str(f) for f in sources] + [repr(how)]).encode(), digest_size=6).hexdigest()
+    path = cache_folder() / "parsed" / f"{name}-{key}.safetensors"
+    try:
+        graphs, header = read_graphs(path, check=False)
+        if header.get("stamp") == stamp:
+            log.debug("%s: read from %s", name, path)
+            split = header["split"] and Split(**{k: torch.tensor(part) for k, part in header["split"].items()})
+            return Dataset(name, graphs, header["task"], split, tuple(header["notes"]))
+    except InputError:
+        pass
+    dataset = read()
+    parts = dataset.split and {k: part.tolist() for k, part in vars(dataset.split).items()}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_graphs(path, dataset.graphs, stamp=stamp, task=dataset.task, split=parts, notes=dataset.notes)
+    except OSError as error:  # a read-only home is no reason to fail
+        log.debug("cannot write %s: %s", path, error)
+    return dataset
+
+
+def integers(text: bytes, path: Path, columns: int | None = None) -> np.ndarray:
+    """Read lines of integers, separated by commas or spaces, as an array [lines, columns].
+
+    ``columns`` is the number of integers in a line (default: as many as in the first); ``path`` is for messages.
+    """
+    try:
+        flat = np.array(text.replace(b",", b" ").split(), dtype=np.int64)
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}): fetch it again") from error
+    lines = text.splitlines()
+    width = columns or (len(lines[0].replace(b",", b" ").split()) if lines else 1)
+    if flat.size != len(lines) * width:
+        raise InputError(f"{path} is damaged: {flat.size} numbers in {len(lines)} lines, expected {width} in each")
+    return flat.reshape(len(lines), width)

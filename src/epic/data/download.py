@@ -14,7 +14,7 @@ from tqdm import tqdm
 from epic.errors import InputError
 
 
-def fetch(url: str, folder: Path, name: str, progress: bool = True) -> Path:
+def fetch(url: str, *, folder: Path, name: str, progress: bool = True) -> Path:
     """Download a zip and unpack it as ``folder/name``.
 
     Everything happens in a temporary folder next to it, which is renamed at the end.

@@ -10,9 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.data.collection import Collection
+from epic.data.collection import Collection, integers
 from epic.data.dataset import Dataset
-from epic.data.numbers import integers
 from epic.data.splits import Split
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, offsets

@@ -108,10 +108,10 @@ def read_smiles(
     path = Path(path)
     header, rows = _table(path)
     if smiles not in header:
-        lower = {h.lower(): h for h in header}
-        if smiles.lower() not in lower:
+        alike = [h for h in header if h.lower() == smiles.lower()]
+        if not alike:
             raise InputError(f"{path} has no column {smiles!r}. Its columns: {', '.join(header) or 'none'}")
-        smiles = lower[smiles.lower()]
+        smiles = alike[-1]
     targets = _targets(path, header, smiles, target)
     graphs, texts, cells, skipped = [], [], [], []
     for line, row in enumerate(rows, 2):
@@ -133,7 +133,7 @@ def read_smiles(
 
 
 def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """Header and rows of a CSV."""
+    """Return header and rows of a CSV."""
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     try:
@@ -230,20 +230,16 @@ def _classes(texts: set[str]) -> int:
     return len(values) if 3 <= len(values) <= MOST_CLASSES and max(values) == len(values) - 1 else 0
 
 
-def scaffold_split(smiles: list[str], train: float = 0.8, validation: float = 0.1) -> Split:
-    """Split so that molecules of one Bemis-Murcko scaffold stay together: common scaffolds train, rare ones test."""
+def scaffold_split(smiles: list[str]) -> Split:
+    """Split 80/10/10; molecules of one Bemis-Murcko scaffold stay together: common ones train, rare ones test."""
     _rdkit()
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
     groups: dict[str, list[int]] = defaultdict(list)
     for index, text in enumerate(smiles):
         groups[MurckoScaffoldSmiles(smiles=text, includeChirality=True)].append(index)
-    parts: tuple[list[int], list[int], list[int]] = ([], [], [])
+    parts: list[list[int]] = [[], [], []]
+    room = (0.8 * len(smiles), 0.1 * len(smiles), len(smiles))
     for members in sorted(groups.values(), key=lambda g: (-len(g), g[0])):
-        if len(parts[0]) + len(members) <= train * len(smiles):
-            parts[0].extend(members)
-        elif len(parts[1]) + len(members) <= validation * len(smiles):
-            parts[1].extend(members)
-        else:
-            parts[2].extend(members)
+        next(part for part, most in zip(parts, room, strict=True) if len(part) + len(members) <= most).extend(members)
     return Split(*(torch.tensor(sorted(p), dtype=torch.long) for p in parts))

@@ -9,9 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from epic.data.collection import Collection
+from epic.data.collection import Collection, integers
 from epic.data.dataset import Dataset, task_of
-from epic.data.numbers import integers
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, offsets
 
@@ -50,9 +49,10 @@ def read_tu(folder: str | Path, name: str) -> PackedGraphs:
     Raises:
         InputError: If a file is missing or damaged.
     """
-    root = next((p for p in (Path(folder) / name / "raw", Path(folder)) if (p / f"{name}_A.txt").is_file()), None)
+    inner = Path(folder) / name / "raw"
+    root = next((p for p in (inner, Path(folder)) if (p / f"{name}_A.txt").is_file()), None)
     if root is None:
-        raise InputError(f"there is no {name}_A.txt in {Path(folder) / name / 'raw'} or {folder}")
+        raise InputError(f"there is no {name}_A.txt in {inner} or {folder}")
     owner = _numbers(root / f"{name}_graph_indicator.txt")[:, 0] - 1
     y = _numbers(root / f"{name}_graph_labels.txt")[:, 0]
     graphs, nodes = len(y), len(owner)

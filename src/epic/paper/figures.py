@@ -10,22 +10,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
 from torch_geometric.data import Data
 
 from epic.errors import InputError, choose
-from epic.paper.experiments.lollipop import PARTS, PRINTED, SIGNS, Pattern
-from epic.paper.figure_data import FigureData
-from epic.paper.panels import Line, above, bar_panel, line_panel
+from epic.paper.experiments.lollipop import PRINTED, SIGNS, Pattern, part_costs
+from epic.paper.figure_data import FigureData, Numbers
+from epic.paper.panels import above, bar_panel, blur_lines, line_panel, loss_lines
 from epic.paths.edit_path import EditPath
 from epic.view.frames import frames
 from epic.view.names import Names
-from epic.view.strip import DASHED, draw_graph, draw_legend, step_title
+from epic.view.strip import DASHED, chosen_steps, draw_legend, draw_step
 from epic.view.style import CIVIDIS, COLOURS, EDGE, OUTLINE, WIDTH, ink_on
 
 FORMATS = ("png", "pdf", "svg")
-GREY = "#DDDDDD"
 NOTE = "#555555"
-ASSIGNMENT = {"sinkhorn": "Sinkhorn", "hungarian": "Hungarian (exact)"}
 
 
 @dataclass(frozen=True)
@@ -44,183 +44,133 @@ class Drawn:
         return picture, numbers
 
 
-def draw_path(path: EditPath, source: str, steps: int = 6) -> Drawn:
+def draw_path(path: EditPath, source: str, *, steps: int = 6) -> Drawn:
     """Draw graphs on the way from one class to another, and under each its soft label (paper: Figure 1)."""
-    from matplotlib.figure import Figure
-
-    chosen = _spread(path, steps)
-    figure = Figure(figsize=(2.1 * len(chosen), 4.0), layout="constrained")
-    grid = figure.add_gridspec(2, len(chosen), height_ratios=(4, 1.1))
-    drawn = frames(path, Names())
+    figure, grid, numbers = _path_figure(path, steps, height=4.0, ratios=(4, 1.1), row=0)
     last = None
-    for column, k in enumerate(chosen):
-        _step(figure.add_subplot(grid[0, column]), drawn, path, k)
+    for column, step in enumerate(numbers["steps"]):
         last = figure.add_subplot(grid[1, column], sharey=last)
-        _soft_label(last, path.label(k).tolist(), first=column == 0)
-    draw_legend(figure, drawn)
-    _note(figure, source)
-    return Drawn(figure, _path_numbers(path, chosen), source)
+        _soft_label(last, step["label"], first=column == 0)
+    return _drawn(figure, numbers, source)
 
 
-def draw_correspondence(path: EditPath, source: str, steps: int = 6) -> Drawn:
+def draw_correspondence(path: EditPath, source: str, *, steps: int = 6) -> Drawn:
     """Draw two lollipops with dashed lines between substituted nodes, and the path between them.
 
     This is the paper's figure of the qualitative analysis.
     """
-    from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
-
-    chosen = _spread(path, steps)
-    figure = Figure(figsize=(2.1 * len(chosen), 6.0), layout="constrained")
-    grid = figure.add_gridspec(2, len(chosen), height_ratios=(3, 4))
+    figure, grid, numbers = _path_figure(path, steps, height=6.0, ratios=(3, 4), row=1)
     axes = figure.add_subplot(grid[0, :])
     ends = (path.source, path.target)
     places = [_lollipop_layout(g) + np.array(shift) for g, shift in zip(ends, ([0.0, 0.0], [0.6, 3.3]), strict=True)]
     pairs = [(op.source, op.target) for op in path.operations if op.source is not None and op.target is not None]
-    axes.add_collection(
-        LineCollection(
-            [(places[0][a], places[1][b]) for a, b in pairs],
-            colors=OUTLINE["substituted"],
-            linestyles=[(0, (3, 2))],
-            linewidths=0.9,
-            alpha=0.8,
-            zorder=1,
-        )
-    )
-    for graph, at, taken, fate in zip(
-        ends, places, ({a for a, _ in pairs}, {b for _, b in pairs}), ("deleted", "inserted"), strict=True
-    ):
-        _end(axes, graph, at, ["substituted" if u in taken else fate for u in range(graph.num_nodes)])
-    for graph, at, name in zip(ends, places, ("source", "target"), strict=True):
+    lines = [(places[0][a], places[1][b]) for a, b in pairs]
+    look = {"colors": OUTLINE["substituted"], "linestyles": [(0, (3, 2))], "linewidths": 0.9, "alpha": 0.8}
+    axes.add_collection(LineCollection(lines, **look, zorder=1))
+    named = (("source", "deleted", {a for a, _ in pairs}), ("target", "inserted", {b for _, b in pairs}))
+    for graph, at, (name, fate, matched) in zip(ends, places, named, strict=True):
+        _end(axes, graph, at, ["substituted" if u in matched else fate for u in range(graph.num_nodes)])
         text = f"{name}: head of {int(graph.head.sum())} (orange), tail of {int((~graph.head).sum())} (blue)"
         axes.text(at[:, 0].max() + 0.7, at[-1, 1], text, fontsize=9, va="center", color=NOTE)
     axes.set_aspect("equal")
     axes.axis("off")
-    every = np.concatenate(places)
-    axes.set_xlim(every[:, 0].min() - 1, every[:, 0].max() + 6.5)
-    axes.set_ylim(every[:, 1].max() + 0.5, every[:, 1].min() - 0.5)
-    drawn = frames(path, Names())
-    for column, k in enumerate(chosen):
-        _step(figure.add_subplot(grid[1, column]), drawn, path, k)
-    draw_legend(figure, drawn)
-    _note(figure, source)
+    (left, top), (right, bottom) = (f(np.concatenate(places), axis=0) for f in (np.min, np.max))
+    axes.set_xlim(left - 1, right + 6.5)
+    axes.set_ylim(bottom + 0.5, top - 0.5)
     kinds = [_part(path.source, a) + "-" + _part(path.target, b) for a, b in pairs]
     counts = {kind: kinds.count(kind) for kind in ("head-head", "head-tail", "tail-head", "tail-tail")}
-    return Drawn(figure, {"substituted": pairs, "kinds": counts, **_path_numbers(path, chosen)}, source)
+    return _drawn(figure, {"substituted": pairs, "kinds": counts, **numbers}, source)
 
 
 def draw_costs(patterns: Sequence[Pattern], source: str) -> Drawn:
     """Draw mean substitution costs by part of the lollipop, measured and printed (paper: appendix C)."""
-    from matplotlib.figure import Figure
-
     if not patterns:
         raise InputError("there are no measured costs to draw")
     figure = Figure(figsize=(8, 3.6), layout="constrained")
-    printed = asdict(PRINTED)
-    seeds = {name: [float(getattr(p, name)) for p in patterns] for name in printed}
-    means = {name: float(np.mean(values)) for name, values in seeds.items()}
     for place, (sign, title) in enumerate(SIGNS.items(), 1):
         axes = figure.add_subplot(1, 2, place)
-        names = [f"{sign}_{part}" for part in PARTS]
-        bar_panel(axes, list(PARTS.values()), [printed[n] for n in names], [seeds[n] for n in names])
+        bar_panel(axes, *part_costs(patterns, sign))
         axes.set_title(title, fontsize=10)
     figure.axes[0].set_ylabel("mean substitution cost (largest mean = 1)")
     figure.axes[0].legend(frameon=False, fontsize=9)
-    _note(figure, source + (f"; dots: {len(patterns)} seeds" if len(patterns) > 1 else ""))
-    return Drawn(figure, {"paper": printed, "mean": means, "seeds": seeds}, source)
+    printed = asdict(PRINTED)
+    seeds = {name: [float(getattr(p, name)) for p in patterns] for name in printed}
+    means = {name: float(np.mean(values)) for name, values in seeds.items()}
+    dots = f"; dots: {len(patterns)} seeds" if len(patterns) > 1 else ""
+    return _drawn(figure, {"paper": printed, "mean": means, "seeds": seeds}, source, note=dots)
 
 
 def draw_curves(curves: Mapping[str, Mapping[str, Sequence[Mapping[str, Sequence[float]]]]], source: str) -> Drawn:
     """Draw training and validation loss of learning costs through Sinkhorn and through the exact assignment."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(8, 0.6 + 2.9 * len(curves)), layout="constrained")
     for row, (dataset, by) in enumerate(curves.items()):
         shared = None
         for column, what in enumerate(("training", "validation"), 1):
             shared = axes = figure.add_subplot(len(curves), 2, 2 * row + column, sharey=shared)
-            lines = [
-                Line("_" * bool(number) + ASSIGNMENT[name], range(1, len(run[what]) + 1), run[what], place)
-                for place, (name, runs) in enumerate(by.items(), 1)
-                for number, run in enumerate(runs)
-            ]
-            line_panel(axes, lines, "epoch", "triplet loss" if column == 1 else "")
+            line_panel(axes, loss_lines(by, what), "epoch", "triplet loss" if column == 1 else "")
             axes.set_title(f"{dataset}: {what} loss", fontsize=10)
         axes.legend(frameon=False, fontsize=9)
         axes.set_ylim(bottom=0)  # shared; once all lines are there
-    _note(figure, source)
-    return Drawn(figure, {"losses": curves}, source)
+    return _drawn(figure, {"losses": curves}, source)
 
 
 def draw_blur(errors: Mapping[str, Mapping[int, float]], source: str) -> Drawn:
     """Draw how far the Sinkhorn assignment is from the exact one, by its number of iterations k (paper: appendix A)."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(5.2, 3.6), layout="constrained")
     axes = figure.add_subplot()
-    lines = [
-        Line(dataset, sorted(by), [by[k] for k in sorted(by)], place, dots=True)
-        for place, (dataset, by) in enumerate(errors.items(), 1)
-    ]
     top = 1.25 * max(v for by in errors.values() for v in by.values())
-    line_panel(axes, lines, "Sinkhorn iterations k", "mean Frobenius norm of the difference", bounds=(0, top))
+    y = "mean Frobenius norm of the difference"
+    line_panel(axes, blur_lines(errors), "Sinkhorn iterations k", y, bounds=(0, top))
     axes.legend(frameon=False, fontsize=9, ncols=3, loc="upper center")
-    _note(figure, source)
-    return Drawn(figure, {"frobenius": {d: {str(k): v for k, v in by.items()} for d, by in errors.items()}}, source)
+    return _drawn(figure, {"frobenius": {d: {str(k): v for k, v in by.items()} for d, by in errors.items()}}, source)
 
 
-FIGURES: dict[str, Callable[[FigureData], Drawn]] = {
-    "edit_path": lambda n: _of(draw_path, n.path()),
-    "curves": lambda n: _of(draw_curves, n.curves()),
-    "correspondence": lambda n: _of(draw_correspondence, n.positive_path()),
-    "lollipop_costs": lambda n: _of(draw_costs, n.costs()),
-    "blur": lambda n: _of(draw_blur, n.blur()),
+FIGURES: dict[str, tuple[Callable[[FigureData], Numbers], Callable[..., Drawn]]] = {
+    "edit_path": (FigureData.path, draw_path),
+    "curves": (FigureData.curves, draw_curves),
+    "correspondence": (FigureData.positive_path, draw_correspondence),
+    "lollipop_costs": (FigureData.costs, draw_costs),
+    "blur": (FigureData.blur, draw_blur),
 }
-"""By name, in the order of the paper."""
+"""Where the numbers of a figure come from and what draws it, by name, in the order of the paper."""
 
 
-def draw(name: str, numbers: FigureData) -> Drawn:
-    """One figure of the paper, from its numbers."""
-    return FIGURES[choose(name, FIGURES, "figure")](numbers)
+def draw(name: str, data: FigureData) -> Drawn:
+    """Draw one figure of the paper from its numbers."""
+    numbers, function = FIGURES[choose(name, FIGURES, "figure")]
+    return function(*numbers(data))
 
 
-def _of(function: Callable[[Any, str], Drawn], measured: Any) -> Drawn:
-    return function(measured.values, measured.source)
+def _drawn(figure: Figure, numbers: dict[str, Any], source: str, *, note: str = "") -> Drawn:
+    """Add where the numbers come from, in small print."""
+    lines = textwrap.wrap(source + note, int(17 * figure.get_figwidth()))
+    figure.suptitle("\n".join(lines), fontsize=7.5, color=NOTE, x=0.01, ha="left")
+    return Drawn(figure, numbers, source)
 
 
-def _spread(path: EditPath, steps: int) -> list[int]:
-    return sorted({round(k) for k in np.linspace(0, len(path), steps)})
-
-
-def _path_numbers(path: EditPath, chosen: list[int]) -> dict[str, Any]:
-    return {
-        "distance": path.distance,
-        "order": path.order,
-        "operations": [asdict(op) for op in path.operations],
-        "steps": [
-            {
-                "step": k,
-                "share": path.fraction(k),
-                "label": path.label(k).tolist(),
-                "nodes": path[k].num_nodes,
-                "edges": path[k].edge_index.shape[1] // 2,
-            }
-            for k in chosen
-        ],
-    }
-
-
-def _step(axes: Any, drawn: dict[str, Any], path: EditPath, k: int) -> None:
-    """One graph of the path, as on a strip."""
-    draw_graph(axes, drawn, k)
-    axes.set_title(step_title(k, len(path)), fontsize=9)
-    axes.set_xlabel(f"{path.fraction(k):.0%} of cost", fontsize=8)
-    axes.set_xlim(-0.09, 1.09)
-    axes.set_ylim(1.09, -0.09)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    for side in axes.spines.values():
-        side.set_color(GREY)
+def _path_figure(
+    path: EditPath, steps: int, *, height: float, ratios: tuple[float, float], row: int
+) -> tuple[Figure, Any, dict[str, Any]]:
+    """Draw graphs of a path in one of two rows; return the figure, its grid, and the numbers of the path."""
+    chosen = chosen_steps(path, steps)
+    figure = Figure(figsize=(2.1 * len(chosen), height), layout="constrained")
+    grid = figure.add_gridspec(2, len(chosen), height_ratios=ratios)
+    drawn = frames(path, Names())
+    for column, k in enumerate(chosen):
+        draw_step(figure.add_subplot(grid[row, column]), drawn, path, k)
+    draw_legend(figure, drawn)
+    shown = [
+        {
+            "step": k,
+            "share": path.fraction(k),
+            "label": path.label(k).tolist(),
+            "nodes": path[k].num_nodes,
+            "edges": path[k].edge_index.shape[1] // 2,
+        }
+        for k in chosen
+    ]
+    operations = [asdict(op) for op in path.operations]
+    return figure, grid, {"distance": path.distance, "order": path.order, "operations": operations, "steps": shown}
 
 
 def _soft_label(axes: Any, label: list[float], first: bool) -> None:
@@ -252,8 +202,6 @@ def _lollipop_layout(graph: Data) -> np.ndarray:
 
 def _end(axes: Any, graph: Data, at: np.ndarray, fates: list[str]) -> None:
     """A lollipop: heads and tails by fill, what becomes of a node by its outline."""
-    from matplotlib.collections import LineCollection
-
     lines = [at[[a, b]] for a, b in graph.edge_index.T.tolist() if a < b]
     axes.add_collection(LineCollection(lines, colors=EDGE["kept"], linewidths=1.0, zorder=2))
     fills = [COLOURS[1] if head else COLOURS[0] for head in graph.head.tolist()]
@@ -273,9 +221,3 @@ def _end(axes: Any, graph: Data, at: np.ndarray, fates: list[str]) -> None:
 
 def _part(graph: Data, node: int) -> str:
     return "head" if bool(graph.head[node]) else "tail"
-
-
-def _note(figure: Any, text: str) -> None:
-    """Where the numbers come from, in small print."""
-    lines = textwrap.wrap(text, int(17 * figure.get_figwidth()))
-    figure.suptitle("\n".join(lines), fontsize=7.5, color=NOTE, x=0.01, ha="left")

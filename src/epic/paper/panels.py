@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import matplotlib
 import numpy as np
 from markupsafe import Markup
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from epic.view.style import BLANK, COLOURS
 
@@ -21,6 +24,7 @@ LINE_COLOURS = (*(COLOURS[i] for i in (4, 5, 2, 6, 1, 0)), "#767676")
 DASHES = ((), (6, 3), (2, 2))
 PAPER_DASH = (3, 3)
 """Lines that the paper prints."""
+ASSIGNMENT = {"sinkhorn": "Sinkhorn", "hungarian": "Hungarian (exact)"}
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,11 @@ class Line:
     paper: bool = False
 
 
-def look(place: int) -> tuple[str, tuple[int, ...]]:
+def look(line: Line) -> tuple[str, tuple[int, ...]]:
     """Return colour and dashes of a line: when the colours are used up, they come again with other dashes."""
-    if place == 0:
-        return INK, ()
-    turn, which = divmod(place - 1, len(LINE_COLOURS))
-    return LINE_COLOURS[which], DASHES[turn % len(DASHES)]
+    turn, which = divmod(line.place - 1, len(LINE_COLOURS))
+    colour, dash = (LINE_COLOURS[which], DASHES[turn % len(DASHES)]) if line.place else (INK, ())
+    return colour, PAPER_DASH if line.paper else dash
 
 
 def line_panel(
@@ -60,18 +63,15 @@ def line_panel(
     bounds: tuple[float, float] | None = None,
     ticks: Sequence[float] | None = None,
 ) -> None:
-    """Draw lines over common axes."""
-    from matplotlib.ticker import MaxNLocator
-
-    for line in lines:
-        colour, dash = look(line.place)
+    """Draw lines over common axes. Lines of one name stand in the legend once."""
+    for number, line in enumerate(lines):
+        colour, dash = look(line)
         kept = np.unique(np.linspace(0, len(line.x) - 1, min(len(line.x), POINTS)).round().astype(int))
         at, value = np.asarray(line.x, float)[kept], np.asarray(line.y, float)[kept]
-        dash = PAPER_DASH if line.paper else dash
         style = {"color": colour, "linewidth": 1.4, "marker": "o" if line.dots else None, "markersize": 4}
-        axes.plot(
-            at, value, linestyle=(0, dash) if dash else "-", label=_plain(line.name), gid=f"s{line.place}", **style
-        )
+        again = any(other.name == line.name for other in lines[:number])
+        name = "_" * again + line.name.replace("$", r"\$")  # no formulas; matplotlib's legend leaves out _names
+        axes.plot(at, value, linestyle=(0, dash) if dash else "-", label=name, gid=f"s{line.place}", **style)
         if line.spread:
             half = np.array([s or 0.0 for s in line.spread])[kept]
             axes.vlines(at, value - half, value + half, colors=colour, linewidth=0.9, gid=f"s{line.place}")
@@ -105,8 +105,26 @@ def bar_panel(
     tidy(axes)
 
 
+def blur_lines(errors: Mapping[str, Mapping[int, float]]) -> list[Line]:
+    """Make a line for each dataset: how far the soft assignment is from the exact one, by iterations."""
+    return [
+        Line(dataset, sorted(by), [by[k] for k in sorted(by)], place, dots=True)
+        for place, (dataset, by) in enumerate(errors.items(), 1)
+    ]
+
+
+def loss_lines(by: Mapping[str, Sequence[Mapping[str, Sequence[float]]]], what: str) -> list[Line]:
+    """Make a line for each assignment and run: the ``training`` or ``validation`` loss by epoch, from 0."""
+    return [
+        Line(ASSIGNMENT[name], range(len(run[what])), run[what], place)
+        for place, (name, runs) in enumerate(by.items(), 1)
+        for run in runs
+        if run[what]
+    ]
+
+
 def above(points: float) -> dict[str, Any]:
-    """Return options of a note that stands above a point."""
+    """Return matplotlib's options of a note above a point."""
     return {"xytext": (0, points), "textcoords": "offset points", "ha": "center", "fontsize": 8}
 
 
@@ -129,16 +147,7 @@ def reach(lines: Sequence[Line]) -> tuple[float, float]:
 
 
 def chart(title: str, words: str, draw: Any) -> Markup:
-    """Draw one panel as a figure of a page: inline SVG, its text as text, with words for those who do not see it.
-
-    Args:
-        title: Stands above the panel.
-        words: What the panel shows.
-        draw: Called with the matplotlib axes.
-    """
-    import matplotlib
-    from matplotlib.figure import Figure
-
+    """Make a figure of a page, inline SVG with text as text. ``words`` say what it shows; ``draw`` gets the axes."""
     figure = Figure(figsize=(3.6, 2.3), layout="constrained")
     draw(figure.add_subplot())
     text = io.StringIO()
@@ -165,16 +174,11 @@ def line_chart(title: str, lines: Sequence[Line], x: str, y: str, **options: Any
     return chart(title, words, lambda axes: line_panel(axes, lines, x, y, **options))
 
 
-def line_key(place: int, *, paper: bool = False, dot: bool = False) -> Markup:
+def line_key(line: Line) -> Markup:
     """Draw the sample of a line in a legend."""
-    colour, dash = look(place)
-    mark = Markup('<circle cx="13" cy="6" r="3" fill="{}"/>').format(colour) if dot else Markup("")
+    colour, dash = look(line)
+    mark = Markup('<circle cx="13" cy="6" r="3" fill="{}"/>').format(colour) if line.dots else Markup("")
     return Markup(
         '<svg width="26" height="12" aria-hidden="true"><path d="M1 6H25" fill="none" stroke="{}" stroke-width="2" '
         'stroke-dasharray="{}"/>{}</svg>'
-    ).format(colour, " ".join(map(str, PAPER_DASH if paper else dash)), mark)
-
-
-def _plain(text: str) -> str:
-    """Keep matplotlib from reading formulas into a name."""
-    return text.replace("$", r"\$")
+    ).format(colour, " ".join(map(str, dash)), mark)

@@ -114,11 +114,8 @@ def _markdown(section: Section) -> str:
     told += f"; {duration(summary.seconds)} of work."
     parts.append((f"`{summary.command}`: " if summary.command else "") + told)
     said = [f"made with {versions}: {count} runs" for versions, count in summary.versions]
-    said += [*summary.warnings, *(f"failed: {f.what}: {_first(f.error)}" for f in summary.failures)]
+    said += summary.warnings
+    said += [f"failed: {f.what}: {(f.error.strip() or 'no message').splitlines()[0]}" for f in summary.failures]
     if said:
         parts.append("\n".join(f"- {plain_md(s)}" for s in said))
     return "\n\n".join(parts) + "\n"
-
-
-def _first(error: str) -> str:
-    return next(iter(error.strip().splitlines()), "no message")

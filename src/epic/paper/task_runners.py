@@ -17,8 +17,7 @@ def distance_task(config: dict[str, Any], costs: Path, data: str | None) -> dict
 
     The paper prints a deviation for unit cost, in which nothing is random but the split.
     """
-    rest = _arguments(config)
-    return distance_run(rest.pop("dataset"), **rest, split_seed=config["seed"], data=data)
+    return distance_run(**_arguments(config), split_seed=config["seed"], data=data)
 
 
 def blur_task(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:

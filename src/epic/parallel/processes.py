@@ -115,10 +115,8 @@ def attempt(function: Callable[[Any], Any], task: Any) -> tuple[Any, str | None,
 
 
 def _here(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[Outcome]:
-    for task in tasks:
-        if task is None:
-            raise RuntimeError("there is nothing to do and nothing to wait for")
-        yield Outcome(task, *attempt(function, task))
+    while (item := following(tasks, busy=False)) is not None:
+        yield Outcome(item[0], *attempt(function, item[0]))
 
 
 def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ahead: bool) -> Iterator[Outcome]:
@@ -135,7 +133,7 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
                 # run alone, so that none is blamed for another's death.
                 suspects = any(deaths for _, deaths in [*again, *running.values()])
                 while len(running) < (1 if suspects else workers + ahead):
-                    item = again.popleft() if again else following(tasks, bool(running))
+                    item = again.popleft() if again else following(tasks, busy=bool(running))
                     if item is None:
                         break
                     again.appendleft(item)  # submitting to a pool that has just broken fails: keep the task
@@ -171,7 +169,7 @@ def _cannot_start(last: str) -> str:
     )
 
 
-def following(tasks: Iterator[Any], busy: bool) -> tuple[Any, int] | None:
+def following(tasks: Iterator[Any], *, busy: bool) -> tuple[Any, int] | None:
     """Return the next task and the number of its deaths so far, or None if there is no task now."""
     task = next(tasks, _END)
     if task is None and not busy:

@@ -34,7 +34,7 @@ def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str, a
         while True:
             cpus = int(ray.cluster_resources().get("CPU", 1))  # nodes come and go
             room = max(1, AHEAD * cpus if ahead else cpus)
-            while len(running) < room and (item := following(tasks, bool(running))) is not None:
+            while len(running) < room and (item := following(tasks, busy=bool(running))) is not None:
                 running[call.remote(shared, item[0])] = item[0]
             if not running:
                 return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 from itertools import takewhile
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
@@ -27,7 +28,8 @@ class Stderr:
         source, self._sink = os.pipe()
         self._thread = threading.Thread(target=self._copy, args=(source,), daemon=True)
         self._thread.start()
-        self.context = _Context(self._sink)
+        self.context = SpawnContext()
+        self.context.Process = partial(_Process, self._sink)  # type: ignore[misc, assignment]
 
     def _copy(self, source: int) -> None:
         with open(source, "rb", buffering=0) as pipe:
@@ -48,25 +50,16 @@ class Stderr:
             self._sink = -1
 
 
-class _Context(SpawnContext):
-    """Starts processes whose stderr is the pipe."""
-
-    def __init__(self, sink: int) -> None:
-        super().__init__()
-        self._sink = sink
-
-    def Process(self, *args: Any, **kwargs: Any) -> SpawnProcess:  # type: ignore[override]
-        process = _Process(*args, **kwargs)
-        process.sink = self._sink
-        return process
-
-
 class _Process(SpawnProcess):
-    sink: int
+    """Starts with the pipe as its stderr."""
+
+    def __init__(self, sink: int, **options: Any) -> None:
+        super().__init__(**options)
+        self._sink = sink
 
     def start(self) -> None:
         real = os.dup(2)
-        os.dup2(self.sink, 2)
+        os.dup2(self._sink, 2)
         try:
             super().start()
         finally:

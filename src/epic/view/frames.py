@@ -37,11 +37,11 @@ def frames(path: EditPath, names: Names) -> dict[str, Any]:
     edges: list[dict[tuple, None]] = []
     faults: list[str | None] = []
     for graph in path:
-        origin, goal = graph.source_node.tolist(), graph.target_node.tolist()
-        places = [place[t] if t >= 0 else s for s, t in zip(origin, goal, strict=True)]
+        both = list(zip(graph.source_node.tolist(), graph.target_node.tolist(), strict=True))
+        places = [place[t] if t >= 0 else s for s, t in both]
         worn = [-1 if t is None else table.setdefault(t, len(table)) for t in tags(graph, names)]
-        fates = [_fate(s, t, doomed) for s, t in zip(origin, goal, strict=True)]
-        number = [t if t >= 0 else s for s, t in zip(origin, goal, strict=True)]
+        fates = [_fate(s, t, doomed) for s, t in both]
+        number = [t if t >= 0 else s for s, t in both]
         nodes.append(dict.fromkeys(zip(places, worn, fates, number, strict=True)))
         edges.append(dict.fromkeys(_lines(graph, places, names)))
         faults.append(_fault(graph, names))
@@ -51,10 +51,7 @@ def frames(path: EditPath, names: Names) -> dict[str, Any]:
     return {
         "steps": len(path),
         "at": (at * GRID).round().astype(int).tolist(),
-        "ends": [
-            _end(path.source, names, at[: path.source.num_nodes]),
-            _end(path.target, names, at[place_t]),
-        ],
+        "ends": [_end(path.source, names, at[: path.source.num_nodes]), _end(path.target, names, at[place_t])],
         "molecule": molecule_of(path.source, names.chemistry) is not None,
         "directed": any(line[2] != line[3] for line in lines if line[0] != line[1]),
         "nodes": _runs(nodes),

@@ -44,31 +44,30 @@ def gallery_page(exhibits: Sequence[Exhibit], *, title: str, about: str = "", na
         about: A sentence under the title.
         names: What labels are called: a :class:`Names`, or the name of a dataset such as ``"Mutagenicity"``.
     """
-    called = names_of(names)
+    called, means = names_of(names), _means(exhibits)
     return render(
         "gallery.html.j2",
         {"paths": [{**frames(e.path, called), **_captions(e, called)} for e in exhibits]},
         title=title,
         about=" ".join(part for part in (about, comparison(exhibits)) if part),
-        groups=[(kind, text, _mean(exhibits, kind)) for kind, text in TITLES.items() if _of(exhibits, kind)],
+        groups=[(kind, text, means[kind]) for kind, text in TITLES.items() if kind in means],
     )
 
 
 def comparison(exhibits: Sequence[Exhibit]) -> str:
     """Return a sentence with the mean distances within and between classes; empty if one of them is missing."""
-    if not (_of(exhibits, "same") and _of(exhibits, "different")):
+    means = _means(exhibits)
+    if "same" not in means or "different" not in means:
         return ""
-    same, other = _mean(exhibits, "same"), _mean(exhibits, "different")
+    same, other = means["same"], means["different"]
     ratio = f", {other / same:.2f} times as far" if same > 0 else ""
     return f"Mean distance {same:.4g} within a class, {other:.4g} between classes{ratio}."
 
 
-def _of(exhibits: Sequence[Exhibit], kind: str) -> list[float]:
-    return [e.path.distance for e in exhibits if e.kind == kind]
-
-
-def _mean(exhibits: Sequence[Exhibit], kind: str) -> float:
-    return float(np.mean(_of(exhibits, kind)))
+def _means(exhibits: Sequence[Exhibit]) -> dict[str, float]:
+    """Return the mean distance of each kind of pair that occurs."""
+    kinds = {e.kind for e in exhibits}
+    return {kind: float(np.mean([e.path.distance for e in exhibits if e.kind == kind])) for kind in kinds}
 
 
 def _captions(e: Exhibit, names: Names) -> dict[str, Any]:

@@ -15,16 +15,12 @@ if TYPE_CHECKING:
 CLOSE = 0.7  # nodes nearer than this share of an edge's length are pushed apart
 
 
-def union_layout(path: EditPath, rounds: int = 120) -> tuple[np.ndarray, np.ndarray]:
+def union_layout(path: EditPath) -> tuple[np.ndarray, np.ndarray]:
     """Lay out source and target over each other.
 
     Source nodes have the first places, in their order, and a substituted pair shares one place. Two places lie as far
     apart as their nodes do in the graphs (on average, if they are in both), so that neither end of the path looks much
     worse than it would alone.
-
-    Args:
-        path: The path.
-        rounds: Rounds of stress majorisation.
 
     Returns:
         The place of each target node, and the coordinates of all places in [0, 1].
@@ -44,12 +40,12 @@ def union_layout(path: EditPath, rounds: int = 120) -> tuple[np.ndarray, np.ndar
         near[np.ix_(at, at)] = np.maximum(near[np.ix_(at, at)], step == 1)
     # A deleted and an inserted node never meet: as far apart as the union of both graphs says.
     apart = np.where(seen > 0, total / np.maximum(seen, 1), hops(near))
-    return place_t, unit_square(stress(apart, rounds))
+    return place_t, unit_square(stress(apart, 120))
 
 
-def graph_layout(graph: Data, rounds: int = 200) -> np.ndarray:
+def graph_layout(graph: Data) -> np.ndarray:
     """Return coordinates in [0, 1] of one graph."""
-    return unit_square(stress(steps_between(graph), rounds))
+    return unit_square(stress(steps_between(graph), 200))
 
 
 def steps_between(graph: Data) -> np.ndarray:

@@ -75,15 +75,12 @@ def has_rdkit() -> bool:
 
 def is_ogb(data: Data) -> bool:
     """Return whether a graph has OGB's 9 integer features of atoms and 3 of bonds, as our SMILES reader gives them."""
-    x, bonds = data.get("x"), data.get("edge_attr")
-    if x is None or bonds is None or x.is_floating_point() or bonds.is_floating_point():
-        return False
-    if x.dim() != 2 or bonds.dim() != 2 or x.shape[1] != len(ATOM_SIZES) or bonds.shape[1] != len(BOND_SIZES):
-        return False
-    return _below(x, ATOM_SIZES) and _below(bonds, BOND_SIZES)
+    return _are_codes(data.get("x"), ATOM_SIZES) and _are_codes(data.get("edge_attr"), BOND_SIZES)
 
 
-def _below(values: Tensor, sizes: Sequence[int]) -> bool:
+def _are_codes(values: Tensor | None, sizes: Sequence[int]) -> bool:
+    if values is None or values.is_floating_point() or values.dim() != 2 or values.shape[1] != len(sizes):
+        return False
     return bool(((values >= 0) & (values < torch.tensor(sizes, device=values.device))).all())
 
 

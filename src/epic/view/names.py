@@ -59,10 +59,6 @@ def tags(data: Data, names: Names) -> list[Tag | None]:
     labels = node_labels(data)
     if labels is None:
         return [None] * int(data.num_nodes or 0)
-    return [_tag(i, names.nodes) for i in labels.tolist()]
-
-
-def _tag(label: int, known: tuple[str, ...]) -> Tag:
-    name = known[label] if 0 <= label < len(known) else f"label {label}"
-    text = name[:2] if 0 <= label < len(known) else str(label)
-    return Tag(text, COLOURS[label % len(COLOURS)], name)
+    named = dict(enumerate(names.nodes))
+    texts = [(named[i][:2], named[i]) if i in named else (str(i), f"label {i}") for i in labels.tolist()]
+    return [Tag(t, COLOURS[i % len(COLOURS)], name) for i, (t, name) in zip(labels.tolist(), texts, strict=True)]

@@ -36,26 +36,37 @@ def strip(path: EditPath, *, steps: int = 6, names: Names | str | None = None) -
         raise InputError(f"steps must be at least 2 (source and target), got {steps}")
     from matplotlib.figure import Figure
 
-    chosen = sorted({round(k) for k in np.linspace(0, len(path), steps)})
+    chosen = chosen_steps(path, steps)
     drawn = frames(path, names_of(names))
     figure = Figure(figsize=(2.3 * len(chosen), 3.2), layout="constrained")
     for column, k in enumerate(chosen):
         axes = figure.add_subplot(1, len(chosen), column + 1)
-        draw_graph(axes, drawn, k)
-        axes.set_title(step_title(k, len(path)), fontsize=9)
-        axes.set_xlabel(_caption(path, k), fontsize=8)
-        axes.set_xlim(-0.09, 1.09)
-        axes.set_ylim(1.09, -0.09)  # downwards, as on pages
-        axes.set_xticks([])
-        axes.set_yticks([])
-        for side in axes.spines.values():
-            side.set_color("#DDDDDD")
+        draw_step(axes, drawn, path, k)
+        if path.source.get("y") is not None:
+            label = path.label(k).tolist()
+            told = "label " + " ".join(f"{v:.2f}" for v in label) if len(label) <= 6 else ""
+            axes.set_xlabel(f"{axes.get_xlabel()}\n{told}")
     draw_legend(figure, drawn)
     return figure
 
 
-def draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
-    """Draw step ``k`` of what :func:`frames` gave: edges, outlines with a white gap inside, fills, letters."""
+def chosen_steps(path: EditPath, steps: int) -> list[int]:
+    """Return the numbers of ``steps`` graphs, evenly spread from source to target."""
+    return sorted({round(k) for k in np.linspace(0, len(path), steps)})
+
+
+def draw_step(axes: Any, drawn: dict[str, Any], path: EditPath, k: int) -> None:
+    """Draw step ``k`` of what :func:`frames` gave, with its number above and the share of cost spent below."""
+    _draw_graph(axes, drawn, k)
+    axes.set_title("source" if k == 0 else "target" if k == len(path) else f"step {k} of {len(path)}", fontsize=9)
+    axes.set_xlabel(f"{path.fraction(k):.0%} of cost", fontsize=8)
+    axes.set(xlim=(-0.09, 1.09), ylim=(1.09, -0.09), xticks=[], yticks=[])  # downwards, as on pages
+    for side in axes.spines.values():
+        side.set_color("#DDDDDD")
+
+
+def _draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
+    """Draw edges, outlines with a white gap inside, fills, letters."""
     from matplotlib.collections import LineCollection
 
     nodes, edges = ([item for item in drawn[what] if item[-2] <= k < item[-1]] for what in ("nodes", "edges"))
@@ -109,16 +120,3 @@ def draw_legend(figure: Any, drawn: dict[str, Any]) -> None:
             style = DASHED if kind == "dying" else "-"
             signs.append(Line2D([], [], color=EDGE[kind], linestyle=style, label=EDGE_LEGEND[kind]))
     figure.legend(handles=signs, loc="outside lower center", ncols=len(signs) or 1, fontsize=8, frameon=False)
-
-
-def step_title(k: int, last: int) -> str:
-    """Return the title of the k-th graph of a path of ``last`` operations."""
-    return "source" if k == 0 else "target" if k == last else f"step {k} of {last}"
-
-
-def _caption(path: EditPath, k: int) -> str:
-    text = f"{path.fraction(k):.0%} of cost"
-    if path.source.get("y") is None:
-        return text
-    label = path.label(k)
-    return text + "\n" + ("label " + " ".join(f"{v:.2f}" for v in label.tolist()) if label.numel() <= 6 else "")

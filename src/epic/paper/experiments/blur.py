@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from epic.random import derived, uniform
 
 @torch.no_grad()
 def frobenius(
-    cost: Cost, graphs: Graphs, pairs: int = 1000, iterations: tuple[int, ...] = tuple(range(1, 11)), seed: int = 0
+    cost: Cost, graphs: Graphs, *, pairs: int = 1000, iterations: Sequence[int] = range(1, 11), seed: int = 0
 ) -> dict[int, float]:
     """Average the norm of the difference between soft and exact assignment over random pairs, by iterations.
 
@@ -74,7 +75,7 @@ def blur_run(
     from epic.train.run import cost_of, dataset_of
 
     loaded, split = dataset_of(run_config(dataset=dataset), data)
-    train, held = (loaded.graphs.select(part) for part in (split.train, split.validation))
-    cost, _ = cost_of(CostConfig(epochs=epochs), train, held, seed, costs, task=loaded.task, progress=False)
-    found = frobenius(cost, loaded.graphs.select(split.test), pairs, seed=seed)
+    train, validation = (loaded.graphs.select(part) for part in (split.train, split.validation))
+    cost, _ = cost_of(CostConfig(epochs=epochs), train, validation, seed, costs, task=loaded.task, progress=False)
+    found = frobenius(cost, loaded.graphs.select(split.test), pairs=pairs, seed=seed)
     return {"pairs": pairs, "frobenius": {str(k): v for k, v in found.items()}, "data": loaded.graphs.digest()}

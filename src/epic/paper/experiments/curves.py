@@ -7,14 +7,24 @@ from typing import Any
 
 from epic.costs.learned import LearnedCost
 from epic.data.catalog import load
+from epic.data.dataset import Dataset
 from epic.data.splits import split_of
 
 
 def curves_run(
-    dataset: str, assignment: str = "sinkhorn", seed: int = 0, epochs: int = 40, data: str | None = None
+    dataset: str,
+    *,
+    assignment: str = "sinkhorn",
+    seed: int = 0,
+    epochs: int = 40,
+    data: Dataset | str | None = None,
+    progress: bool = False,
 ) -> dict[str, Any]:
-    """Record training and validation loss of every epoch, without early stop: the curves are what is wanted."""
-    loaded = load(dataset, data=data, progress=False)
+    """Record training and validation loss of every epoch, without early stop: the curves are what is wanted.
+
+    ``data`` is the dataset itself, or the folder to look for it in.
+    """
+    loaded = data if isinstance(data, Dataset) else load(dataset, data=data, progress=progress)
     split = split_of(loaded.y, official=loaded.split, seed=0)
     start = time.perf_counter()
     cost = LearnedCost().fit(
@@ -25,7 +35,7 @@ def curves_run(
         epochs=epochs,
         patience=epochs,
         seed=seed,
-        progress=False,
+        progress=progress,
     )
     return {
         "train_loss": [e.loss for e in cost.history_],

@@ -33,14 +33,13 @@ COSTS = ("unit", "feature", "learned", *ASSIGNMENTS)
 
 
 def distance_run(
-    dataset_name: str,
+    dataset: str,
     cost: str = "learned",
     seed: int = 0,
+    *,
     split_seed: int = 0,
     data: Dataset | str | Path | None = None,
-    *,
     grid: Sequence[int] = GRID,
-    weights: str = "uniform",
     learning: Mapping[str, Any] | None = None,
     network: Mapping[str, Any] | None = None,
     ready: Cost | None = None,
@@ -51,13 +50,12 @@ def distance_run(
     Learning sees the training graphs; the validation graphs choose its epoch, and k.
 
     Args:
-        dataset_name: Name of the dataset.
+        dataset: Name of the dataset.
         cost: One of ``COSTS``.
         seed: Of learning.
         split_seed: Of the split.
         data: The dataset itself, or the folder to look for it in.
         grid: Numbers of neighbours to choose from; empty leaves out k nearest neighbours.
-        weights: How neighbours vote.
         learning: Options of ``LearnedCost.fit``.
         network: Options of :class:`epic.LearnedCost`.
         ready: A cost learned before with the same dataset, split and seed, to be used instead.
@@ -68,18 +66,20 @@ def distance_run(
         percent of the test graphs; ``majority_accuracy`` is that of always naming the most frequent training class.
     """
     choose(cost, COSTS, "cost")
-    dataset = data if isinstance(data, Dataset) else load(dataset_name, data=data, progress=progress)
-    train, validation, test = _parts(dataset, split_seed)
+    loaded = data if isinstance(data, Dataset) else load(dataset, data=data, progress=progress)
+    train, validation, test = _parts(loaded, split_seed)
     assert train.y is not None
     assert test.y is not None
     classes, truth = int(train.y.max()) + 1, test.y.numpy()
     begin = time.perf_counter()
-    fresh = LearnedCost(**(network or {}))
-    prices = ready or _cost(cost, fresh, train, validation, progress, {"seed": seed, **(learning or {})})
+    prices = ready
+    if prices is None and cost in ("unit", "feature"):
+        prices = UnitCost() if cost == "unit" else FeatureCost()
+    elif prices is None:
+        options = {"assignment": "sinkhorn" if cost == "learned" else cost, "seed": seed, **(learning or {})}
+        prices = LearnedCost(**(network or {})).fit(train, validation=validation, progress=progress, **options)
     fitted = time.perf_counter()
-    scores: dict[int, float] = {}
-    if grid:
-        scores = validate(prices, train, validation, grid=grid, weights=weights, progress=progress)
+    scores = validate(prices, train, validation, grid=grid, progress=progress) if grid else {}
     k = best_k(scores) if scores else 1
     chosen = time.perf_counter()
     found = prices.nearest(test, train, k=k, progress=progress)
@@ -87,7 +87,7 @@ def distance_run(
     label = train.y.numpy()
     voted = vote(found, label, classes, k=1)[1]
     record: dict[str, Any] = {
-        "dataset": dataset_name,
+        "dataset": dataset,
         "cost": cost,
         "seed": seed,
         "split_seed": split_seed,
@@ -95,7 +95,7 @@ def distance_run(
         "validation_graphs": len(validation),
         "test_graphs": len(test),
         "classes": classes,
-        "majority_accuracy": _percent(int((truth == int(train.y.bincount().argmax())).sum()), len(test)),
+        "majority_accuracy": _accuracy(truth == int(train.y.bincount().argmax())),
         # The nearest graph alone decides: of equals, the first. The paper does not say what it does with them.
         **_counted("", label[found.index[:, 0].numpy()], truth),
         **_counted("voted_", voted, truth),
@@ -104,13 +104,13 @@ def distance_run(
         "nearest_seconds": round(done - chosen, 1),
         "assignments_solved_share": round(found.solved / (len(test) * len(train)), 4),
         **_learned(prices),
-        "data": dataset.graphs.digest(),
+        "data": loaded.graphs.digest(),
     }
     if scores:
         record |= {
             "k": k,
-            "weights": weights,
-            **_counted("k_", vote(found, label, classes, weights=weights)[1], truth),
+            "weights": "uniform",
+            **_counted("k_", vote(found, label, classes)[1], truth),
             "k_validation": {str(n): round(100 * s, 2) for n, s in scores.items()},
             "choose_seconds": round(chosen - fitted, 1),
         }
@@ -127,20 +127,6 @@ def _parts(dataset: Dataset, split_seed: int) -> list[PackedGraphs]:
         if len(part) == 0:
             raise InputError(f"{dataset.name} leaves no {name} graphs ({len(dataset)} in all)")
     return parts
-
-
-def _cost(
-    name: str,
-    fresh: LearnedCost,
-    train: PackedGraphs,
-    validation: PackedGraphs,
-    progress: bool,
-    learning: dict[str, Any],
-) -> Cost:
-    if name in ("unit", "feature"):
-        return UnitCost() if name == "unit" else FeatureCost()
-    options = {"assignment": "sinkhorn" if name == "learned" else name, **learning}
-    return fresh.fit(train, validation=validation, progress=progress, **options)
 
 
 def _learned(cost: Cost) -> dict[str, Any]:
@@ -170,9 +156,9 @@ def _twins(found: Neighbors, label: np.ndarray, right: np.ndarray) -> dict[str, 
 
 
 def _counted(prefix: str, said: np.ndarray, truth: np.ndarray) -> dict[str, Any]:
-    correct = int((said == truth).sum())
-    return {f"{prefix}correct": correct, f"{prefix}accuracy": _percent(correct, truth.size)}
+    right = said == truth
+    return {f"{prefix}correct": int(right.sum()), f"{prefix}accuracy": _accuracy(right)}
 
 
-def _percent(count: int, total: int) -> float:
-    return round(100 * count / total, 2)
+def _accuracy(right: np.ndarray) -> float:
+    return round(100 * int(right.sum()) / right.size, 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -58,6 +59,13 @@ def rows(measured: Pattern) -> list[tuple[str, str, float | None, float]]:
     """List pair, part, printed and measured value, in the order of the paper's figure."""
     names = [(sign, part, f"{sign}_{part}") for sign in SIGNS for part in PARTS]
     return [(sign, part, getattr(PRINTED, name), getattr(measured, name)) for sign, part, name in names]
+
+
+def part_costs(patterns: Sequence[Pattern], sign: str) -> tuple[list[str], list[float | None], list[list[float]]]:
+    """Return the names of the parts, their printed costs, and the costs measured with each seed."""
+    names = [f"{sign}_{part}" for part in PARTS]
+    measured = [[getattr(p, name) for p in patterns] for name in names]
+    return list(PARTS.values()), [getattr(PRINTED, name) for name in names], measured
 
 
 def lollipop_run(graphs: int = 600, unseen: int = 120, epochs: int = 40, seed: int = 0) -> dict[str, Any]:

@@ -15,28 +15,13 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal, cast
+from typing import Any, Literal
 
 from epic.errors import choose
 
 TABLES = ("main", "molecules", "noise", "costs", "distance", "sinkhorn", "order")
 
-TEST_GRAPHS = {
-    "NCI1": 823,
-    "BZR": 82,
-    "COX2": 94,
-    "Mutagenicity": 869,
-    "IMDB-BINARY": 200,
-    "IMDB-MULTI": 300,
-    "PROTEINS": 223,
-    "ENZYMES": 120,
-}
-"""Test graphs of each TU set: a fifth of every class, rounded up."""
-
 Mark = Literal["best", "second"]
-
-SEEDS = 5
-"""Runs behind each printed mean."""
 
 
 @dataclass(frozen=True)
@@ -72,23 +57,10 @@ def printed(table: str) -> list[Printed]:
 @cache
 def _read(table: str) -> tuple[Printed, ...]:
     text = files(__name__).joinpath(f"{table}.csv").read_text(encoding="utf-8")
-    return tuple(_cell(row) for row in csv.DictReader(text.splitlines()))
+    return tuple(Printed(**{k: _value(k, v) for k, v in row.items()}) for row in csv.DictReader(text.splitlines()))
 
 
-def _cell(row: dict[str, str]) -> Printed:
-    def number(key: str) -> float | None:
-        return float(row[key]) if row.get(key) else None
-
-    return Printed(
-        row["dataset"],
-        float(row["mean"]),
-        float(row["std"]),
-        cast(Mark, row["mark"]) if row["mark"] else None,
-        row.get("backbone"),
-        row.get("method"),
-        number("mean_rank"),
-        number("noise"),
-        row.get("cost"),
-        int(row["k"]) if "k" in row else None,
-        row.get("order"),
-    )
+def _value(key: str, text: str) -> Any:
+    if not text:
+        return None
+    return int(text) if key == "k" else float(text) if key in ("mean", "std", "mean_rank", "noise") else text

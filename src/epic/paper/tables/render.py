@@ -23,9 +23,9 @@ def to_markdown(table: Table) -> str:
     for block in table.blocks:
         if block.title:
             parts.append(f"*{plain_md(block.title)}*")
-        lines = [_md_line(["", *map(plain_md, columns)]), _md_line(["---"] * (len(columns) + 1), "")]
-        for label, texts in _rows(table, block, plain_md, lambda t: f"**{t}**", lambda t: f"*{t}*"):
-            lines.append(_md_line([label, *texts]))
+        rows = [("", map(plain_md, columns)), *_rows(table, block, plain_md, "**{}**", "*{}*")]
+        lines = ["| " + " | ".join([label, *texts]) + " |" for label, texts in rows]
+        lines.insert(1, "|" + "---|" * (len(columns) + 1))
         parts.append("\n".join(lines))
     said = [*_marks(table, "**best**", "*second best*"), *(plain_md(n) for n in (*legend(table), *table.notes))]
     parts.append("\n".join(f"- {s}" for s in said))
@@ -48,9 +48,8 @@ def to_latex(table: Table) -> str:
         lines.append(r"\midrule")
         if block.title:
             lines += [rf"\multicolumn{{{len(columns) + 1}}}{{l}}{{\emph{{{_tex(block.title)}}}}} \\"]
-        bold, under = (lambda t: rf"\textbf{{{t}}}"), (lambda t: rf"\underline{{{t}}}")
-        for label, texts in _rows(table, block, _tex, bold, under, "$-$"):
-            lines.append(" & ".join([label, *texts]) + r" \\")
+        rows = _rows(table, block, _tex, r"\textbf{{{}}}", r"\underline{{{}}}", minus="$-$")
+        lines += [" & ".join([label, *texts]) + r" \\" for label, texts in rows]
     said = [*_marks(table, r"\textbf{best}", r"\underline{second best}"), *map(_tex, (*legend(table), *table.notes))]
     below = [r"\par\smallskip\footnotesize", *said] if said else []
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}"]) + "\n"
@@ -99,31 +98,23 @@ def rank_text(row: Row) -> tuple[str, str]:
 
 
 def _rows(
-    table: Table,
-    block: Block,
-    escape: Callable[[str], str],
-    best: Callable[[str], str],
-    second: Callable[[str], str],
-    minus: str = "-",
+    table: Table, block: Block, escape: Callable[[str], str], best: str, second: str, *, minus: str = "-"
 ) -> list[tuple[str, list[str]]]:
     """Label and texts of every line of a block: a row has up to three."""
-    mark: dict[str | None, Callable[[str], str]] = {"best": best, "second": second, None: str}
+    mark = {"best": best, "second": second, None: "{}"}
     lines = []
     for row in block.rows:
         ranks = [[escape(t)] for t in rank_text(row)] if table.ranks else [[], []]
-        here = [_with_count(mark[c.mark](escape(c.measured(table.decimals))), c) for c in row.cells]
+        measured = [mark[c.mark].format(escape(c.measured(table.decimals))) for c in row.cells]
+        here = [f"{text} {c.count}".rstrip() for text, c in zip(measured, row.cells, strict=True)]
         lines.append((escape(row.label), here + ranks[0]))
-        paper = [mark[c.printed_mark](t) if (t := escape(c.paper(table.decimals))) else "" for c in row.cells]
+        paper = [mark[c.printed_mark].format(escape(c.paper(table.decimals))) for c in row.cells]
         if any(paper):
             lines.append(("paper", paper + ranks[1]))
         gaps = [escape(difference_text(c.difference)).replace("-", minus) for c in row.cells]
         if any(gaps):
             lines.append((f"minus {escape(table.baseline or '')}", gaps + [""] * table.ranks))
     return lines
-
-
-def _with_count(text: str, cell: Cell) -> str:
-    return f"{text} {cell.count}" if cell.count else text
 
 
 def _marks(table: Table, best: str, second: str) -> list[str]:
@@ -157,10 +148,6 @@ def _numbers(cell: Cell) -> dict[str, object]:
         values |= {n: getattr(gap.found, n) for n in ("difference", "low", "high", "p")}
         values |= {"p_corrected": gap.p, "over": gap.over}
     return {**values, "settings": "; ".join(cell.settings)}
-
-
-def _md_line(texts: list[str], space: str = " ") -> str:
-    return "|" + "|".join(f"{space}{t}{space}" for t in texts) + "|"
 
 
 def plain_md(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
@@ -28,27 +29,26 @@ def train_table(runs: Runs) -> Table:
     known = printed(plan.name) if plan.name in TABLES else []
     blocks: list[Block] = []
     metrics: dict[str, None] = {}
-    for backbone in plan.backbones:
-        for noise in plan.noise:
-            rows = []
-            for number, entry in enumerate(plan.entries):
-                cells = []
-                paper = _printed_row(plan.name, known, entry, backbone, noise)
-                for dataset in plan.datasets:
-                    found = runs.reported(number, dataset, backbone, noise)
-                    if found.done:
-                        metrics[METRICS[found.task]] = None
-                    cell = replace(
-                        summary(found.values, plan.splits * plan.seeds, len(found.errors)),
-                        settings=tuple(dict.fromkeys(found.chosen)),
-                        seconds=float(np.mean(found.epoch_seconds)) if found.epoch_seconds else None,
-                        difference=gaps.get((entry.label, backbone, noise, dataset)),
-                    )
-                    cells.append(cell.with_printed(paper.get(dataset)))
-                rank = next((c.mean_rank for c in paper.values()), None)
-                rows.append(Row(entry.label, tuple(cells), printed_rank=rank))
-            block = Block(block_title(backbone, noise), tuple(rows), backbone, noise)
-            blocks.append(marked(ranked(block, plan.datasets)))
+    for backbone, noise in product(plan.backbones, plan.noise):
+        rows = []
+        for number, entry in enumerate(plan.entries):
+            cells = []
+            paper = _printed_row(plan.name, known, entry, backbone, noise)
+            for dataset in plan.datasets:
+                found = runs.reported(number, dataset, backbone, noise)
+                if found.done:
+                    metrics[METRICS[found.task]] = None
+                cell = replace(
+                    summary(found.values, plan.splits * plan.seeds, len(found.errors)),
+                    settings=tuple(dict.fromkeys(found.chosen)),
+                    seconds=float(np.mean(found.epoch_seconds)) if found.epoch_seconds else None,
+                    difference=gaps.get((entry.label, backbone, noise, dataset)),
+                )
+                cells.append(cell.with_printed(paper.get(dataset)))
+            rank = next((c.mean_rank for c in paper.values()), None)
+            rows.append(Row(entry.label, tuple(cells), printed_rank=rank))
+        block = Block(block_title(backbone, noise), tuple(rows), backbone, noise)
+        blocks.append(marked(ranked(block, plan.datasets)))
     started = [b for b in blocks if b.begun] or blocks
     notes = [SPREAD, *_rank_notes(plan, started, known)]
     if len(started) < len(blocks):

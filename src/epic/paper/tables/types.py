@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
-from epic.compare.statistics import competition_ranks, mean_ranks
+from epic.compare.statistics import competition_ranks
 from epic.compare.verdict import Difference
-from epic.paper.printed import Printed
-
-Mark = Literal["best", "second"] | None
+from epic.paper.printed import Mark, Printed
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,8 @@ class Cell:
     seconds: float | None = None
     printed: float | None = None
     printed_std: float | None = None
-    mark: Mark = None
-    printed_mark: Mark = None
+    mark: Mark | None = None
+    printed_mark: Mark | None = None
     difference: Difference | None = None
     decimals: tuple[int, int] | None = None
 
@@ -47,8 +44,7 @@ class Cell:
         """Add the printed values, if there are any."""
         if paper is None:
             return self
-        mark: Mark = "best" if paper.mark == "best" else "second" if paper.mark == "second" else None
-        return replace(self, printed=paper.mean, printed_std=paper.std, printed_mark=mark)
+        return replace(self, printed=paper.mean, printed_std=paper.std, printed_mark=paper.mark)
 
     @property
     def complete(self) -> bool:
@@ -136,10 +132,10 @@ def summary(values: Sequence[float], expected: int, failed: int = 0) -> Cell:
     return Cell(float(np.mean(values)), std, len(values), expected, failed)
 
 
-def marked(block: Block, least: int = 4) -> Block:
+def marked(block: Block) -> Block:
     """Mark best and second best among the cells that have all their runs.
 
-    One cell alone is not best, and second best is said only of ``least`` or more.
+    One cell alone is not best, and second best is said only of four or more.
     """
     rows = [list(r.cells) for r in block.rows]
     for column in range(len(rows[0]) if rows else 0):
@@ -147,35 +143,22 @@ def marked(block: Block, least: int = 4) -> Block:
         if len(there) < 2:
             continue
         for i, rank in zip(there, competition_ranks([rows[i][column].mean for i in there]), strict=True):
-            mark: Mark = "best" if rank == 1 else "second" if rank == 2 and len(there) >= least else None
+            mark: Mark | None = "best" if rank == 1 else "second" if rank == 2 and len(there) >= 4 else None
             rows[i][column] = replace(rows[i][column], mark=mark)
     return replace(block, rows=tuple(replace(r, cells=tuple(c)) for r, c in zip(block.rows, rows, strict=True)))
 
 
 def ranked(block: Block, columns: tuple[str, ...]) -> Block:
     """Add mean ranks over the columns where every row has all its runs."""
-    full = tuple(c for i, c in enumerate(columns) if all(r.cells[i].complete for r in block.rows))
+    full = [i for i in range(len(columns)) if all(r.cells[i].complete for r in block.rows)]
     if not full or len(block.rows) < 2:
         return block
-    places = [columns.index(c) for c in full]
-    # Rows by number: two may have the same label.
-    found = mean_ranks({str(i): {c: _known(r, p) for c, p in zip(full, places, strict=True)} for i, r in _each(block)})
-    matched: dict[int, float] = {}
-    both = {
-        str(i): {c: p for c, place in zip(full, places, strict=True) if (p := r.cells[place].printed) is not None}
-        for i, r in _each(block)
-    }
-    if all(len(row) == len(full) for row in both.values()):
-        matched = dict(enumerate(mean_ranks(both).mean))
-    rows = tuple(replace(r, rank=found.mean[i], matched_rank=matched.get(i)) for i, r in _each(block))
-    return replace(block, rows=rows, ranked=full)
 
+    def mean_ranks(field: str) -> list:
+        values = [[getattr(r.cells[i], field) for i in full] for r in block.rows]
+        known = all(v is not None for row in values for v in row)
+        return competition_ranks(values).mean(1).tolist() if known else [None] * len(values)
 
-def _each(block: Block) -> list[tuple[int, Row]]:
-    return list(enumerate(block.rows))
-
-
-def _known(row: Row, place: int) -> float:
-    mean = row.cells[place].mean
-    assert mean is not None
-    return mean
+    ranks = zip(block.rows, mean_ranks("mean"), mean_ranks("printed"), strict=True)
+    rows = tuple(replace(r, rank=measured, matched_rank=printed) for r, measured, printed in ranks)
+    return replace(block, rows=rows, ranked=tuple(columns[i] for i in full))
