@@ -91,8 +91,8 @@ class RunConfig(BaseModel):
 
     backbone: str = Field(
         "gin",
-        description="The classifier: gin or gcn, or a baseline without a network: counts (logistic regression on label "
-        "counts and sizes) or ecfp (a random forest on circular fingerprints).",
+        description="The classifier: a network (gin, gcn), edit distances (kernel, neighbors), or a baseline (counts "
+        "of labels and sizes; ecfp, a random forest on circular fingerprints).",
     )
     model: dict[str, Any] = Field(
         {},
@@ -129,8 +129,9 @@ class RunConfig(BaseModel):
     def _known_backbone(cls, value: str) -> str:
         from epic.nn.layers import BACKBONES
         from epic.train.baselines import BASELINES
+        from epic.train.distances import DISTANCES
 
-        return choose(value, (*BACKBONES, *BASELINES), "backbone")
+        return choose(value, (*BACKBONES, *DISTANCES, *BASELINES), "backbone")
 
     @model_validator(mode="after")
     def _known_settings(self) -> Self:

@@ -34,8 +34,10 @@ from epic.graphs.packed import PackedGraphs
 from epic.labels import infer_task
 from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import Line
+from epic.nn.layers import BACKBONES
 from epic.train.baselines import BASELINES
 from epic.train.config import RESULTS_VERSION, CostConfig, RunConfig
+from epic.train.distances import distance_classifier
 from epic.train.loop import PARTS, train, with_features
 from epic.train.metrics import probabilities, score
 
@@ -211,16 +213,8 @@ def run(
         progress: Whether to show progress bars.
         on_epoch_end: Called with the line of each epoch.
     """
-    if config.backbone in BASELINES:
-        dataset, split = dataset_of(config, data)
-        start = time.perf_counter()
-        outputs = BASELINES[config.backbone](dataset, split, seed=config.seed)
-        found = {p: score(outputs[p], dataset.y[getattr(split, p)], dataset.task) for p in PARTS[1:]}
-        return {
-            **_facts(config, dataset, split, outputs),
-            **found,
-            "seconds": round(time.perf_counter() - start, 3),
-        }
+    if config.backbone not in BACKBONES:
+        return _run_without_network(config, costs, data=data, device=device, progress=progress)
     ready = setup(config, costs, data=data, device=device, progress=progress)
     dataset, split, method = ready.dataset, ready.split, ready.method
     graphs = dataset.graphs
@@ -259,6 +253,22 @@ def run(
             k: [line[k] for line in result.history] for k in ("updates", "loss", "validation", "validation_loss")
         },
     }
+
+
+def _run_without_network(config: RunConfig, costs: Path, *, data: str | Path | None, **learning: Any) -> dict[str, Any]:
+    """Fit a baseline or a classifier by edit distance, and return its record."""
+    dataset, split = dataset_of(config, data)
+    start, learned = time.perf_counter(), None
+    if config.backbone in BASELINES:
+        outputs = BASELINES[config.backbone](dataset, split, seed=config.seed)
+    else:
+        training, held = (dataset.graphs.select(part) for part in (split.train, split.validation))
+        cost, learned = cost_of(config.cost, training, held, config.seed, costs, task=dataset.task, **learning)
+        start = time.perf_counter()
+        outputs = distance_classifier(config.backbone, dataset, split, cost=cost, seed=config.seed)
+    scores = {p: score(outputs[p], dataset.y[getattr(split, p)], dataset.task) for p in PARTS[1:]}
+    spent = {"seconds": round(time.perf_counter() - start, 3), "prepared": learned}
+    return {**_facts(config, dataset, split, outputs), **scores, **spent}
 
 
 def _facts(config: RunConfig, dataset: Dataset, split: Split, outputs: dict[str, Tensor]) -> dict[str, Any]:
