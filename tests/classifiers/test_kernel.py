@@ -79,18 +79,21 @@ def test_settings_are_those_of_the_lowest_log_loss():
     y, parts = labels(graphs), stratified_folds(torch.tensor(labels(graphs)), folds=5, seed=4)
     unit = UnitCost().distances(graphs, progress=False).double()
     scale = np.median(unit[unit > 0].numpy())
-    losses = {}
+    losses, decisions = {}, {}
     for gamma, c in model.validation_:
         kernel = np.exp(-gamma * unit.numpy() / scale)
         decision = np.empty((60, 3))
         for part in parts:
             rest = np.setdiff1d(np.arange(60), part.test)
             decision[part.test] = decide(kernel[np.ix_(rest, rest)], y[rest], kernel[np.ix_(part.test, rest)], c)
+        decisions[gamma, c] = decision
         shares = [np.exp(decision / t) for t in np.geomspace(0.05, 50, 200)]  # the best temperature, by trying many
         losses[gamma, c] = min(log_loss(y, s / s.sum(1, keepdims=True)) for s in shares)
     assert list(losses) == [(0.1, 1.0), (0.1, 50.0), (2.0, 1.0), (2.0, 50.0)]
     assert model.validation_ == pytest.approx(losses, abs=2e-3)
-    assert (model.gamma_, model.C_) == min(losses, key=losses.get)
+    best = min(losses, key=losses.get)
+    assert (model.gamma_, model.C_) == best != list(losses)[-1]
+    assert model.temperature_ == pytest.approx(temperature(decisions[best], y), rel=1e-3)
     assert model.gamma == [0.1, 2.0]  # a parameter, not a result
 
 

