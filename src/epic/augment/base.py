@@ -13,14 +13,13 @@ from torch_geometric.transforms import BaseTransform
 from typing_extensions import Self
 
 from epic.augment import checks
-from epic.augment.attributes import names_nodes, with_graph_attributes
 from epic.augment.findings import Findings
 from epic.augment.generation import generate_graphs, pick_graphs
 from epic.augment.loader import AugmentedLoader
 from epic.augment.params import Parameters, param
 from epic.augment.seeding import BatchSeeds
 from epic.errors import InputError
-from epic.graphs.convert import pack
+from epic.graphs.convert import names_nodes, pack, with_graph_attributes
 from epic.graphs.packed import Graphs, PackedGraphs, join
 from epic.labels import TASKS, soft_labels
 from epic.random import Seed, base_seed, uniform

@@ -25,7 +25,7 @@ from epic.graphs.packed import PackedGraphs, matrix
 from epic.labels import mix
 from epic.paths.edit_path import EditPath, edit_path
 from epic.paths.interpolation import interpolate_pairs
-from epic.paths.orders import ORDERS
+from epic.paths.operations import ORDERS
 from epic.random import Seed, digest
 
 
@@ -143,7 +143,7 @@ class EPIC(Augmentation):
 
     def _between(self, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator) -> PackedGraphs:
         """Make one graph from the path of each pair (numbers on the CPU), label included."""
-        made, share = interpolate_pairs(graphs, i, j, cost=self.cost_, order=self.order, generator=generator)
+        made, share = interpolate_pairs(graphs, i=i, j=j, cost=self.cost_, order=self.order, generator=generator)
         assert graphs.y is not None
         y = graphs.y
         one, other = (y.index_select(0, index.to(y.device)) for index in (i, j))

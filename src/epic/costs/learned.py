@@ -10,14 +10,13 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import Self
 
-from epic.costs.base import Cost
+from epic.costs.base import Cost, euclidean
 from epic.costs.learning import Epoch, Learning, learn
 from epic.data.dataset import Dataset
 from epic.data.splits import hold_out
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
-from epic.matching.euclidean import euclidean
 from epic.matching.types import NodeCosts
 from epic.nn.cost_network import CostNetwork
 from epic.nn.layers import BACKBONES, FeatureSchema, feature_schemas

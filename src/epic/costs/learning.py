@@ -13,7 +13,7 @@ from torch import Tensor
 
 from epic._checkpoint import identity
 from epic.costs.triplets import Triplets, fixed_triplets
-from epic.distance.pairs import exact_distances, soft_distances
+from epic.distance.pairs import Pairs, exact_distances, soft_distances
 from epic.errors import choose
 from epic.graphs.packed import PackedGraphs
 from epic.nn.fit_loop import FitLoop, FitOptions
@@ -155,11 +155,11 @@ def _distances(
     used, where = torch.cat([anchor, positive, negative]).unique(return_inverse=True)
     nodes = cost.embed(graphs.select(used.to(device)))
     a, p, n = where.to(device).chunk(3)
-    i, j = torch.cat([a, a]), torch.cat([p, n])
+    pairs = Pairs(cost, source=nodes, target=nodes, i=torch.cat([a, a]), j=torch.cat([p, n]))
     if options.assignment == "hungarian":
-        distance = exact_distances(cost, nodes, nodes, i, j)
+        distance = exact_distances(pairs)
     else:
-        distance = soft_distances(cost, nodes, nodes, i, j, delta=options.delta, iterations=options.iterations)
+        distance = soft_distances(pairs, delta=options.delta, iterations=options.iterations)
     size = nodes.ptr.diff()
-    near, far = (distance / (size[i] + size[j]).clamp_min(1)).chunk(2)
+    near, far = (distance / (size[pairs.i] + size[pairs.j]).clamp_min(1)).chunk(2)
     return near, far

@@ -8,7 +8,8 @@ rather than guessed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, overload
@@ -19,8 +20,9 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from epic.errors import InputError
-from epic.graphs.batch import build_batch
 from epic.random import digest
+
+_EMPTY = Batch(_base_cls=Data)  # to copy: PyG inspects signatures whenever it makes one
 
 Graphs = Any  # a PackedGraphs, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
 
@@ -164,8 +166,7 @@ class PackedGraphs:
         size, edges = self.sizes[index], self.edge_ptr.diff()[index]
         ptr, edge_ptr = offsets(size), offsets(edges)
         nodes_at, edges_at = ranges(self.ptr[index], size), ranges(self.edge_ptr[index], edges)
-        shift = torch.repeat_interleave(ptr[:-1] - self.ptr[index], edges)
-        ends = self.edge_index.index_select(1, edges_at) + shift
+        ends = self.edge_index.index_select(1, edges_at) + torch.repeat_interleave(ptr[:-1] - self.ptr[index], edges)
         return PackedGraphs(
             ptr,
             edge_ptr,
@@ -176,7 +177,7 @@ class PackedGraphs:
         )
 
     def edited(
-        self, ptr: np.ndarray, edge_ptr: np.ndarray, edge_index: np.ndarray, node_at: np.ndarray, edge_at: np.ndarray
+        self, *, ptr: np.ndarray, edge_ptr: np.ndarray, edge_index: np.ndarray, node_at: np.ndarray, edge_at: np.ndarray
     ) -> PackedGraphs:
         """Build new graphs from nodes and edges of these, without labels.
 
@@ -206,14 +207,7 @@ class PackedGraphs:
         def shared(mine: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
             return {k: v for k, v in mine.items() if k in theirs and theirs[k].shape[1:] == v.shape[1:]}
 
-        return PackedGraphs(
-            self.ptr,
-            self.edge_ptr,
-            self.edge_index,
-            shared(self.node, other.node),
-            shared(self.edge, other.edge),
-            self.y,
-        )
+        return replace(self, node=shared(self.node, other.node), edge=shared(self.edge, other.edge))
 
     def graph(self, g: int) -> Data:
         """Return graph ``g`` as a PyG ``Data``."""
@@ -229,22 +223,34 @@ class PackedGraphs:
     def to_batch(self, **per_graph: Tensor) -> Batch:
         """Return the graphs as a PyG ``Batch`` that ``to_data_list`` can take apart.
 
+        PyG has no public way to build one from tensors that already lie end to end, so this writes its private
+        attributes. To cut 192 NCI1 graphs apart and collate them again takes 10 ms on one core, this 0.1 ms.
+
         Args:
             **per_graph: further attributes, with a row for each graph.
 
         Returns:
             The batch.
         """
+        result, slices, increments = copy(_EMPTY), {}, {}
+        nodes, edges, graphs = self.ptr.cpu(), self.edge_ptr.cpu(), torch.arange(len(self) + 1)
+        still = torch.zeros(len(self), dtype=torch.long)
         labels = {} if self.y is None else {"y": self.y}
-        return build_batch(
-            self.ptr,
-            self.graph_of_node,
-            self.edge_ptr,
-            self.edge_index,
-            node=self.node,
-            edge=self.edge,
-            graph={**labels, **per_graph},
-        )
+        for values, cuts, increment in (
+            ({"edge_index": self.edge_index}, edges, nodes[:-1]),
+            (self.node, nodes, still),
+            (self.edge, edges, still),
+            ({**labels, **per_graph}, graphs, still),
+        ):
+            for key, value in values.items():
+                result[key] = value
+                slices[key], increments[key] = cuts, increment
+        if self.x is None:
+            result.num_nodes = self.num_nodes
+            result._store._num_nodes = nodes.diff().tolist()
+        result.batch, result.ptr = self.graph_of_node, self.ptr
+        result._num_graphs, result._slice_dict, result._inc_dict = len(self), slices, increments
+        return result
 
 
 def join(packs: Sequence[PackedGraphs]) -> PackedGraphs:

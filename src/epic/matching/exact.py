@@ -84,7 +84,11 @@ def assign_batch(
         top = np.arange(pairs) * n
         found = np.full(pairs * n, -1, dtype=np.int64)
         found[ranges(top, rows.numpy())] = assign_blocks(
-            reduced.reshape(pairs * n, m), top, np.zeros_like(top), rows.numpy(), columns.numpy()
+            reduced.reshape(pairs * n, m),
+            top=top,
+            left=np.zeros_like(top),
+            rows=rows.numpy(),
+            columns=columns.numpy(),
         )
         match = torch.from_numpy(found.reshape(pairs, n)).to(device)
     row = torch.arange(n, device=device) < rows.to(device)[:, None]
@@ -99,7 +103,7 @@ def assign_batch(
 
 
 def assign_blocks(
-    field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, *, first: int = 0
+    field: np.ndarray, *, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, first: int = 0
 ) -> np.ndarray:
     """Decide what to substitute in each of many pairs, given their reduced costs.
 

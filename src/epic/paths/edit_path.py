@@ -15,15 +15,13 @@ from torch_geometric.data import Data
 
 from epic.costs.base import Cost
 from epic.costs.unit import UnitCost
-from epic.distance.pairs import assign_pairs, operation_costs
-from epic.errors import InputError
+from epic.distance.pairs import Pairs, exact_edits
+from epic.errors import InputError, choose
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.packed import Graphs, PackedGraphs, join, matrix
 from epic.labels import count_classes, mix, soft_labels
-from epic.matching.types import Assignment
 from epic.paths.apply import apply_operations
-from epic.paths.operations import Operations
-from epic.paths.orders import ranks
+from epic.paths.operations import ORDERS, Operations, draw_order
 from epic.random import Seed, base_seed, derived
 from epic.view import Names, notebook, path_page, strip
 
@@ -52,7 +50,7 @@ class Operation:
 
 
 SAVED_AS = (".html", ".png", ".svg", ".pdf")
-_PAIR = torch.tensor([0]), torch.tensor([1])  # source and target in the pack of the two ends
+_PAIR = {"i": torch.tensor([0]), "j": torch.tensor([1])}  # source and target in the pack of the two ends
 
 
 class EditPath:
@@ -64,7 +62,6 @@ class EditPath:
 
     Args:
         ends: Source and target, packed.
-        assignment: Which node becomes which.
         ops: The operations with their prices.
         rank: Position of each operation on the path.
         order: Name of the order.
@@ -75,16 +72,14 @@ class EditPath:
     def __init__(
         self,
         ends: PackedGraphs,
-        assignment: Assignment,
+        *,
         ops: Operations,
         rank: np.ndarray,
         order: str,
         num_classes: int | None,
         finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
     ) -> None:
-        self._finish = finish
-        self._ends, self._assignment, self._ops, self._rank = ends, assignment, ops, rank
-        self.order = order
+        self._ends, self._ops, self._rank, self._finish, self.order = ends, ops, rank, finish, order
         rows = np.argsort(rank)
         self.operations: tuple[Operation, ...] = tuple(
             _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r])) for r in rows
@@ -133,8 +128,7 @@ class EditPath:
 
     def __getitem__(self, k: int) -> Data:
         k = self._step(k)
-        done = self._ops.marks(self._rank < k, self._assignment)
-        at = apply_operations(self._ends, *_PAIR, self._assignment, *done)
+        at = apply_operations(self._ends, **_PAIR, operations=self._ops, done=self._rank < k)
         graph = (at.graphs if self._finish is None else self._finish(at.graphs)).graph(0)
         graph.source_node = torch.from_numpy(at.source_node)
         graph.target_node = torch.from_numpy(at.target_node)
@@ -236,18 +230,18 @@ def edit_path(
     Raises:
         InputError: the graphs cannot be compared.
     """
-    cost = _cost(cost)
+    cost, order = _cost(cost), choose(order, ORDERS, "order")
     one, other = _single(source, "source"), _single(target, "target")
     check_same_features(one, other)
     one, other = _same_labels(one, other)
     ends = join([one.only(other), other.only(one)])
     nodes = cost.embed(ends).to("cpu").double()
-    assignment = assign_pairs(cost, nodes, nodes, *_PAIR)
-    ops = Operations.of(assignment, operation_costs(cost, nodes, nodes, assignment))
-    rank, reasons = ranks(order, ops, ends, *_PAIR, derived(base_seed(seed), "order"))
+    ops = Operations.of(*exact_edits(Pairs(cost, source=nodes, target=nodes, **_PAIR)))
+    rank, reasons = draw_order(ops, order=order, graphs=ends, **_PAIR, generator=derived(base_seed(seed), "order"))
     if reasons[0] is not None:
         warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
-    return EditPath(ends, assignment, ops, rank, order if reasons[0] is None else "random", num_classes, finish)
+        order = "random"
+    return EditPath(ends, ops=ops, rank=rank, order=order, num_classes=num_classes, finish=finish)
 
 
 def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:

@@ -1,7 +1,4 @@
-"""One graph from the middle of each of many edit paths: the pipeline behind EPIC's augmentation.
-
-Packed graphs are embedded, assigned, priced, cut at a random step, and edited into packed graphs again.
-"""
+"""One graph from the middle of each of many edit paths: the pipeline behind EPIC's augmentation."""
 
 from __future__ import annotations
 
@@ -11,21 +8,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.distance.pairs import assign_pairs, operation_costs
+from epic.distance.pairs import Pairs, exact_edits
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, lengths
-from epic.matching.types import NodeCosts, Pricing
+from epic.matching.types import Pricing
 from epic.paths.apply import apply_operations
-from epic.paths.operations import Operations
-from epic.paths.orders import ranks
+from epic.paths.operations import Operations, draw_order
 from epic.random import uniform
 
 
 @torch.no_grad()
 def interpolate_pairs(
-    graphs: PackedGraphs, i: Tensor, j: Tensor, *, cost: Pricing, order: str, generator: torch.Generator
+    graphs: PackedGraphs, *, i: Tensor, j: Tensor, cost: Pricing, order: str, generator: torch.Generator
 ) -> tuple[PackedGraphs, np.ndarray]:
     """Make a graph from the edit path of each pair, after a random number of operations.
+
+    The steps: embed the graphs; assign their nodes and price the operations; sample how many are done, and which;
+    apply them (Algorithm 1). Each is a function that says what the paper does there.
 
     Args:
         graphs: graphs with whatever features the cost needs.
@@ -38,41 +37,23 @@ def interpolate_pairs(
     Returns:
         The new graphs without labels, and the share of the path's cost spent on each (paper, eq. 1).
     """
-    nodes, a, b = embed_graphs(graphs, i, j, cost)
-    assignment = assign_pairs(cost, nodes, nodes, a, b)
-    operations = Operations.of(assignment, operation_costs(cost, nodes, nodes, assignment))
-    done = sample_step(operations, graphs, i, j, order=order, generator=generator)
-    made = apply_operations(graphs, i, j, assignment, *operations.marks(done, assignment))
+    operations = Operations.of(*exact_edits(embed_pairs(graphs, i=i, j=j, cost=cost)))
+    done = sample_step(operations, graphs=graphs, i=i, j=j, order=order, generator=generator)
+    made = apply_operations(graphs, i=i, j=j, operations=operations, done=done)
     return made.graphs, operations.fraction(done)
 
 
-def embed_graphs(graphs: PackedGraphs, i: Tensor, j: Tensor, cost: Pricing) -> tuple[NodeCosts, Tensor, Tensor]:
-    """Embed every graph that takes part in a pair once.
-
-    Args:
-        graphs: all graphs.
-        i: source graph of each pair.
-        j: target graph of each pair.
-        cost: what edits cost.
-
-    Returns:
-        The node costs, and the pairs as numbers among the embedded graphs.
-    """
+def embed_pairs(graphs: PackedGraphs, *, i: Tensor, j: Tensor, cost: Pricing) -> Pairs:
+    """Embed the nodes of every graph that takes part in a pair, each graph once (paper, section 3.2)."""
     used = torch.zeros(len(graphs), dtype=torch.bool)
     used[i] = used[j] = True
     where = used.cumsum(0) - 1
-    chosen = graphs if bool(used.all()) else graphs.select(used.nonzero()[:, 0])
-    return cost.embed(chosen), where[i], where[j]
+    nodes = cost.embed(graphs if bool(used.all()) else graphs.select(used.nonzero()[:, 0]))
+    return Pairs(cost, source=nodes, target=nodes, i=where[i], j=where[j])
 
 
 def sample_step(
-    operations: Operations,
-    graphs: PackedGraphs,
-    i: Tensor,
-    j: Tensor,
-    *,
-    order: str,
-    generator: torch.Generator,
+    operations: Operations, *, graphs: PackedGraphs, i: Tensor, j: Tensor, order: str, generator: torch.Generator
 ) -> np.ndarray:
     """Draw an order of the operations of each pair and the step at which its path is cut.
 
@@ -89,7 +70,7 @@ def sample_step(
     Returns:
         A mask of the operations that are done.
     """
-    rank, reasons = ranks(order, operations, graphs, i, j, generator)
+    rank, reasons = draw_order(operations, order=order, graphs=graphs, i=i, j=j, generator=generator)
     failed = [r for r in reasons if r is not None]
     if failed:
         warnings.warn(
