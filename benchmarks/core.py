@@ -195,6 +195,9 @@ def augmentation(cost: LearnedCost, train, rounds: int) -> dict[str, float]:
         F.cross_entropy(out, batch.y).backward()
         optimizer.step()
 
+    def generate() -> None:
+        generate_chunk(augment, train, seed=0, number=next(number))
+
     def slow() -> None:
         for g in range(0, 8, 2):
             step_by_step(graphs[g], graphs[g + 1], edit_path(graphs[g], graphs[g + 1], cost, seed=0).operations)
@@ -212,7 +215,7 @@ def augmentation(cost: LearnedCost, train, rounds: int) -> dict[str, float]:
             "ours: augmented graph, embedding included": (lambda: augment(batch), 64),
             "ours: the same, 128 in a call instead of 64": (lambda: more(batch), 128),
             "ours: the same, 256 in a call": (lambda: augment(large), 256),
-            "ours: by generate, 256 at a time": (lambda: generate_chunk(augment, train, 0, next(number)), CHUNK),
+            "ours: by generate, 256 at a time": (generate, CHUNK),
             "one operation at a time, on dictionaries": (slow, 4),
             "all by the paper: PyG, scipy, dictionaries": (by_the_paper, 4),
             "one GIN training step, per graph": (step, 128),

@@ -16,7 +16,7 @@ from epic.graphs.convert import pack
 from epic.testing import AugmentationTester
 from epic.testing import augmented_graphs as made
 from epic.testing import random_graphs as graphs
-from tests.augment.test_pagerank import dense
+from tests.augment.test_regions import dense
 from tests.sample_graphs import random_graph
 
 

@@ -16,8 +16,8 @@ from epic._io import read_tensors, write_tensors
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.findings import Findings
-from epic.augment.pairs import PAIRS, draw_pairs
 from epic.augment.params import param
+from epic.augment.sampling import PAIRS, draw_pairs
 from epic.costs.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
 from epic.costs.learned import LearnedCost
 from epic.errors import InputError
@@ -59,7 +59,6 @@ class EPIC(Augmentation):
         changes="nodes, edges, features: a graph on the edit path of two",
         needs="fit: learns what edits cost",
         label="mixed by the share of cost spent",
-        edge_attr="kept",
         cost="embedding of the graphs used, one assignment a graph",
     )
     mixes = True
@@ -82,9 +81,7 @@ class EPIC(Augmentation):
     )
     replace = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._learned: Cost | None = None
+    _learned: Cost | None = None
 
     @property
     def cost_(self) -> Cost:
@@ -115,11 +112,14 @@ class EPIC(Augmentation):
         return f"EPIC({params}): {own} {digest(*tensors.values())}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        """Make one graph from the path of each of ``len(picked)`` pairs."""
-        source, target = draw_pairs(graphs.y, len(graphs), picked.numel(), self.pairs, generator)
-        if source.numel() == 0:
+        """Make one graph from the path of each of ``len(picked)`` pairs, label included."""
+        i, j = draw_pairs(graphs.y, graphs=len(graphs), count=picked.numel(), pairs=self.pairs, generator=generator)
+        if i.numel() == 0:
             return None
-        return self._between(graphs, source, target, generator)
+        made, share = interpolate_pairs(graphs, i=i, j=j, cost=self.cost_, order=self.order, generator=generator)
+        y = graphs.labels
+        source, target = (y.index_select(0, index.to(y.device)) for index in (i, j))
+        return replace(made, y=mix(source, target, torch.from_numpy(share).to(y.device)))
 
     def path(self, source: Data, target: Data, *, order: str | None = None, seed: Seed = 0) -> EditPath:
         """Return the edit path between two graphs.
@@ -140,14 +140,6 @@ class EPIC(Augmentation):
             num_classes=self.num_classes_,
             finish=None if degrees is None else degrees.refresh,
         )
-
-    def _between(self, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator) -> PackedGraphs:
-        """Make one graph from the path of each pair (numbers on the CPU), label included."""
-        made, share = interpolate_pairs(graphs, i=i, j=j, cost=self.cost_, order=self.order, generator=generator)
-        assert graphs.y is not None
-        y = graphs.y
-        one, other = (y.index_select(0, index.to(y.device)) for index in (i, j))
-        return replace(made, y=mix(one, other, torch.from_numpy(share).to(y.device)))
 
     def mark(self, graphs: PackedGraphs, new: Tensor) -> PackedGraphs:
         """Append the indicator feature, if wanted."""

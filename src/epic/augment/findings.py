@@ -31,10 +31,10 @@ class Findings:
     @staticmethod
     def of_labels(dataset: Graphs, packed: PackedGraphs) -> Findings:
         """Return what the labels of a dataset are."""
+        y = packed.labels
         if isinstance(dataset, Dataset):
             return Findings(dataset.num_classes, dataset.task)
-        assert packed.y is not None
-        return Findings(count_classes(packed.y), infer_task(packed.y))
+        return Findings(count_classes(y), infer_task(y))
 
     def with_graphs(self, graphs: PackedGraphs, degree_features: bool | None, decide: bool) -> Findings:
         """Return the findings after a look at further graphs.

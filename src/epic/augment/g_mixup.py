@@ -53,9 +53,7 @@ class GMixup(Augmentation):
     threshold: float = param(default=0.2, check=checks.not_negative, help="below which singular values go")
     ratio: float = param(default=0.2)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._graphons: Graphons | None = None
+    _graphons: Graphons | None = None
 
     @property
     def graphons(self) -> Graphons:
@@ -65,11 +63,10 @@ class GMixup(Augmentation):
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         super().prepare(graphs, **options)
-        checks.need_float(graphs, "G-Mixup", "averages features")
-        assert graphs.y is not None
+        checks.need_float(graphs, "G-Mixup")
+        y = soft_labels(graphs.labels, self.num_classes_).cpu()
         if self.task_ == "values":
-            raise InputError(f"G-Mixup needs classes, but y holds real values such as {float(graphs.y.flatten()[0]):g}")
-        y = soft_labels(graphs.y, self.num_classes_).cpu()
+            raise InputError(f"G-Mixup needs classes, but y holds real values such as {float(y.flatten()[0]):g}")
         known = (~y.isnan().all(1)).nonzero()[:, 0]  # graphs without any label are no class
         self._graphons = graphons(graphs.to("cpu").select(known), y[known], self.threshold)
 
@@ -80,14 +77,8 @@ class GMixup(Augmentation):
         two = (one + 1 + torch.randint(kinds - 1, (count,), generator=generator)) % kinds
         share = self.share * (1 + torch.rand(count, generator=generator)) / 2
         made = found.draw(one, two, share, generator).to(graphs.ptr.device)
-        assert graphs.y is not None
-        assert made.y is not None
-        return replace(
-            made,
-            node=_shaped(made.node, graphs.x, "x"),
-            edge=_shaped(made.edge, graphs.edge_attr, "edge_attr"),
-            y=made.y.to(graphs.y.dtype),
-        )
+        node, edge = _shaped(made.node, graphs.x, "x"), _shaped(made.edge, graphs.edge_attr, "edge_attr")
+        return replace(made, node=node, edge=edge, y=made.labels.to(graphs.labels.dtype))
 
 
 def _shaped(made: Mapping[str, Tensor], like: Tensor | None, name: str) -> dict[str, Tensor]:

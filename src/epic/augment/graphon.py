@@ -10,6 +10,7 @@ from torch import Tensor
 
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix, offsets
+from epic.graphs.ragged import ranks
 from epic.labels import mix
 
 AREA = 1 << 22
@@ -111,11 +112,7 @@ def graphons(graphs: PackedGraphs, y: Tensor, threshold: float) -> Graphons:
 
 def by_degree(graphs: PackedGraphs) -> Tensor:
     """Place of each node in its graph, by falling degree; equal ones stay in their order."""
-    order = torch.argsort(graphs.degree(0) + graphs.degree(1), descending=True, stable=True)
-    order = order[torch.argsort(graphs.graph_of_node[order], stable=True)]
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel()) - graphs.ptr[graphs.graph_of_node]
-    return rank
+    return ranks(-graphs.degree(0) - graphs.degree(1), group=graphs.graph_of_node, ptr=graphs.ptr)
 
 
 def usvt(mean: Tensor, threshold: float) -> Tensor:

@@ -262,7 +262,7 @@ def is_graph_attribute(batch: Batch, key: str, ptr: Tensor) -> bool:
     return isinstance(slices, Tensor) and not torch.equal(slices, ptr.to(slices.device))
 
 
-def with_graph_attributes(result: Batch, graphs: Graphs, packed: PackedGraphs, identity: Tensor) -> Batch:
+def with_graph_attributes(result: Batch, *, graphs: Graphs, packed: PackedGraphs, identity: Tensor) -> Batch:
     """Return the batch with the graph-level attributes of the originals that its graphs still are.
 
     They are split and collated by PyG itself, which takes a while: batches without such attributes are returned as they
@@ -277,10 +277,10 @@ def with_graph_attributes(result: Batch, graphs: Graphs, packed: PackedGraphs, i
     """
     known = {"augmented", *packed.node, *packed.edge}
     keys = [k for k in _common_keys(graphs) if k not in known and not _skipped(k)]
-    if bool(result.augmented.any()):
-        keys = [k for k in keys if not names_nodes(k)]
     if not keys or int(identity.min()) < 0:
         return result
+    if bool(result.augmented.any()):
+        keys = [k for k in keys if not names_nodes(k)]
     originals = graphs.to_data_list() if isinstance(graphs, Batch) else list(graphs)
     completed = result.to_data_list()
     for data, original in zip(completed, identity.tolist(), strict=True):

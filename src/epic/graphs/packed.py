@@ -115,6 +115,13 @@ class PackedGraphs:
         """Edge features."""
         return self.edge.get("edge_attr")
 
+    @property
+    def labels(self) -> Tensor:
+        """The labels ``y``, or an error where there are none."""
+        if self.y is None:
+            raise InputError("the graphs have no labels y: give each a class, tasks or values")
+        return self.y
+
     @cached_property
     def sizes(self) -> Tensor:
         """Number of nodes of each graph."""
