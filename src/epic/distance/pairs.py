@@ -14,8 +14,8 @@ from torch import Tensor
 
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.packed import Graphs
-from epic.graphs.ragged import AREA, buckets, offsets, padded_index, ranges
-from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts, to_array
+from epic.graphs.ragged import AREA, buckets, offsets, padded_index, ranges, to_array
+from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts
 from epic.matching.sinkhorn import sinkhorn
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, PairCosts, Pricing
 

@@ -17,6 +17,11 @@ AREA = 1 << 20
 """Entries of one padded block of matrices: 4 MB in float32, small enough to stay near the cache."""
 
 
+def to_array(value: Tensor) -> np.ndarray:
+    """Return a tensor as a numpy array on the CPU, without its gradient."""
+    return value.detach().cpu().numpy()
+
+
 def offsets(length: np.ndarray) -> np.ndarray:
     """Turn lengths into offsets, with a leading zero.
 

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
-from torch import Tensor
 
 from epic._kernels import backend
-from epic.graphs.ragged import offsets
+from epic.graphs.ragged import offsets, to_array
 from epic.matching.exact import assign_blocks, refuse
 from epic.matching.types import NodeCosts
 
@@ -118,11 +117,6 @@ class EuclideanReducedCosts(ReducedCosts):
         if bad >= 0:
             refuse(first + bad)
         return partner
-
-
-def to_array(value: Tensor) -> np.ndarray:
-    """Return a tensor as a numpy array, without its gradient."""
-    return value.detach().cpu().numpy()
 
 
 def _small(n: Any, width: int, m: Any) -> Any:

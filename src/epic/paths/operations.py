@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 
 from epic.graphs.packed import PackedGraphs
-from epic.graphs.ragged import counts, lengths, merge, offsets, owners
-from epic.matching.reduced import to_array
+from epic.graphs.ragged import counts, lengths, merge, offsets, owners, to_array
 from epic.matching.types import Assignment, OperationCosts
 from epic.paths.connected import connected_ranks
 from epic.random import uniform
