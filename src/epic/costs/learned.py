@@ -12,8 +12,8 @@ from typing_extensions import Self
 
 from epic.costs.base import Cost, euclidean
 from epic.costs.learning import Epoch, Learning, learn
+from epic.costs.triplets import split_graphs
 from epic.data.dataset import Dataset
-from epic.data.splits import hold_out
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
@@ -99,27 +99,24 @@ class LearnedCost(Cost, nn.Module):
             choose(name, Learning.__dataclass_fields__, "option of fit")
         settings = Learning(seed=base_seed(seed), **options)
         task = graphs.task if task is None and isinstance(graphs, Dataset) else task
-        train, held = pack(graphs), None
-        if train.y is None:
-            raise InputError("the graphs have no labels y: learning costs needs them")
-        if not isinstance(validation, (int, float)):
-            held = pack(validation)
-        else:  # at least two of a class, or there is no triplet to validate on
-            stays, out = hold_out(train.y, share=float(validation), least=2, seed=settings.seed)
-            if out.numel():
-                train, held = train.select(stays), train.select(out)
+        train = pack(graphs)
+        if isinstance(validation, (int, float)):
+            train, validation = split_graphs(train, share=float(validation), seed=settings.seed)
+        else:
+            validation = pack(validation)
         with seeded(settings.seed):
             network = self._network(*feature_schemas(train)).to(device or "cpu")
         before = self._modules.get("network_")
         self.network_ = network
         try:
-            history = learn(self, train, held, settings, task=task, checkpoint=checkpoint, progress=progress)
+            options = {"options": settings, "task": task, "checkpoint": checkpoint, "progress": progress}
+            self.history_ = learn(self, train=train, validation=validation, **options)
         except BaseException:
             del self.network_
             if before is not None:  # a failed or interrupted fit leaves what was there
                 self.network_ = before  # type: ignore[assignment]
             raise
-        self.history_, self.learning_ = history, settings
+        self.learning_ = settings
         return self
 
     def train(self, mode: bool = True) -> Self:

@@ -84,11 +84,7 @@ def assign_batch(
         top = np.arange(pairs) * n
         found = np.full(pairs * n, -1, dtype=np.int64)
         found[ranges(top, rows.numpy())] = assign_blocks(
-            reduced.reshape(pairs * n, m),
-            top=top,
-            left=np.zeros_like(top),
-            rows=rows.numpy(),
-            columns=columns.numpy(),
+            reduced.reshape(pairs * n, m), top=top, left=np.zeros_like(top), rows=rows.numpy(), columns=columns.numpy()
         )
         match = torch.from_numpy(found.reshape(pairs, n)).to(device)
     row = torch.arange(n, device=device) < rows.to(device)[:, None]
