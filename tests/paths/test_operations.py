@@ -58,9 +58,7 @@ def exists_by_brute_force(path) -> bool:
     count = len(path)
     graphs = {}
     for done in itertools.product([False, True], repeat=count):
-        at = apply_operations(
-            path._ends, i=torch.tensor([0]), j=torch.tensor([1]), operations=path._ops, done=np.array(done, dtype=bool)
-        )
+        at = apply_operations(path._ops, np.array(done, dtype=bool))
         graphs[done] = connected(at.graphs.graph(0))
     reachable = {(False,) * count}
     for _ in range(count - 1):

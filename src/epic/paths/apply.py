@@ -34,24 +34,20 @@ class Intermediate:
     target_node: np.ndarray
 
 
-def apply_operations(
-    graphs: PackedGraphs, *, i: Tensor, j: Tensor, operations: Operations, done: np.ndarray
-) -> Intermediate:
+def apply_operations(operations: Operations, done: np.ndarray) -> Intermediate:
     """Apply a set of operations to each pair (paper, Algorithm 1).
 
     Nodes and edges keep the order of their end of the path, source first.
 
     Args:
-        graphs: graphs that the pairs are of.
-        i: source graph of each pair.
-        j: target graph of each pair.
         operations: the operations of all pairs.
         done: which of them to apply.
 
     Returns:
         One graph for each pair, without labels, and where its nodes come from.
     """
-    assignment, (done_source, done_target) = operations.assignment, operations.marks(done)
+    graphs, i, j, assignment = operations.graphs, operations.i, operations.j, operations.assignment
+    done_source, done_target = operations.marks(done)
     stays = ~done_source
     size_s, size_t = counts(stays, assignment.source_ptr), counts(done_target, assignment.target_ptr)
     ptr = offsets(size_s + size_t)

@@ -50,7 +50,6 @@ class Operation:
 
 
 SAVED_AS = (".html", ".png", ".svg", ".pdf")
-_PAIR = {"i": torch.tensor([0]), "j": torch.tensor([1])}  # source and target in the pack of the two ends
 
 
 class EditPath:
@@ -61,7 +60,6 @@ class EditPath:
     ``EPIC.path``.
 
     Args:
-        ends: Source and target, packed.
         ops: The operations with their prices.
         rank: Position of each operation on the path.
         order: Name of the order.
@@ -71,22 +69,21 @@ class EditPath:
 
     def __init__(
         self,
-        ends: PackedGraphs,
-        *,
         ops: Operations,
+        *,
         rank: np.ndarray,
         order: str,
         num_classes: int | None,
         finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
     ) -> None:
-        self._ends, self._ops, self._rank, self._finish, self.order = ends, ops, rank, finish, order
+        self._ops, self._rank, self._finish, self.order = ops, rank, finish, order
         rows = np.argsort(rank)
         self.operations: tuple[Operation, ...] = tuple(
             _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r])) for r in rows
         )
         self._labels: Tensor | None = None
-        if ends.y is not None:
-            self._labels = soft_labels(ends.y, num_classes or count_classes(ends.y))
+        if ops.graphs.y is not None:
+            self._labels = soft_labels(ops.graphs.y, num_classes or count_classes(ops.graphs.y))
 
     def __len__(self) -> int:
         return len(self.operations)
@@ -94,9 +91,9 @@ class EditPath:
     def __repr__(self) -> str:
         kinds = [op.kind for op in self.operations]
         parts = ", ".join(f"{kinds.count(k)} {k}" for k in ("substitute", "delete", "insert"))
+        before, after = self._ops.graphs.sizes.tolist()
         return (
-            f"EditPath({int(self._ends.sizes[0])} -> {int(self._ends.sizes[1])} nodes, "
-            f"{len(self)} operations: {parts}; "
+            f"EditPath({before} -> {after} nodes, {len(self)} operations: {parts}; "
             f"distance {self.distance:.3f}, order {self.order})"
         )
 
@@ -128,7 +125,7 @@ class EditPath:
 
     def __getitem__(self, k: int) -> Data:
         k = self._step(k)
-        at = apply_operations(self._ends, **_PAIR, operations=self._ops, done=self._rank < k)
+        at = apply_operations(self._ops, self._rank < k)
         graph = (at.graphs if self._finish is None else self._finish(at.graphs)).graph(0)
         graph.source_node = torch.from_numpy(at.source_node)
         graph.target_node = torch.from_numpy(at.target_node)
@@ -236,12 +233,13 @@ def edit_path(
     one, other = _same_labels(one, other)
     ends = join([one.only(other), other.only(one)])
     nodes = cost.embed(ends).to("cpu").double()
-    ops = Operations.of(*exact_edits(Pairs(cost, source=nodes, target=nodes, **_PAIR)))
-    rank, reasons = draw_order(ops, order=order, graphs=ends, **_PAIR, generator=derived(base_seed(seed), "order"))
+    pair = {"i": torch.tensor([0]), "j": torch.tensor([1])}
+    ops = Operations.of(ends, **pair, edits=exact_edits(Pairs(cost, source=nodes, target=nodes, **pair)))
+    rank, reasons = draw_order(ops, order, derived(base_seed(seed), "order"))
     if reasons[0] is not None:
         warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
         order = "random"
-    return EditPath(ends, ops=ops, rank=rank, order=order, num_classes=num_classes, finish=finish)
+    return EditPath(ops, rank=rank, order=order, num_classes=num_classes, finish=finish)
 
 
 def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:

@@ -37,10 +37,10 @@ def interpolate_pairs(
     Returns:
         The new graphs without labels, and the share of the path's cost spent on each (paper, eq. 1).
     """
-    operations = Operations.of(*exact_edits(embed_pairs(graphs, i=i, j=j, cost=cost)))
-    done = sample_step(operations, graphs=graphs, i=i, j=j, order=order, generator=generator)
-    made = apply_operations(graphs, i=i, j=j, operations=operations, done=done)
-    return made.graphs, operations.fraction(done)
+    edits = exact_edits(embed_pairs(graphs, i=i, j=j, cost=cost))
+    operations = Operations.of(graphs, i=i, j=j, edits=edits)
+    done = sample_step(operations, order, generator)
+    return apply_operations(operations, done).graphs, operations.fraction(done)
 
 
 def embed_pairs(graphs: PackedGraphs, *, i: Tensor, j: Tensor, cost: Pricing) -> Pairs:
@@ -52,25 +52,12 @@ def embed_pairs(graphs: PackedGraphs, *, i: Tensor, j: Tensor, cost: Pricing) ->
     return Pairs(cost, source=nodes, target=nodes, i=where[i], j=where[j])
 
 
-def sample_step(
-    operations: Operations, *, graphs: PackedGraphs, i: Tensor, j: Tensor, order: str, generator: torch.Generator
-) -> np.ndarray:
-    """Draw an order of the operations of each pair and the step at which its path is cut.
+def sample_step(operations: Operations, order: str, generator: torch.Generator) -> np.ndarray:
+    """Draw an order of the operations of each pair and the step at which its path is cut; mark what is done by then.
 
     The number of operations done is 1 to n - 1, all alike, so that neither end of the path comes out (0 or 1 of 1).
-
-    Args:
-        operations: the operations of all pairs.
-        graphs: the graphs that ``i`` and ``j`` name.
-        i: source graph of each pair.
-        j: target graph of each pair.
-        order: order of the operations.
-        generator: source of randomness, on the CPU.
-
-    Returns:
-        A mask of the operations that are done.
     """
-    rank, reasons = draw_order(operations, order=order, graphs=graphs, i=i, j=j, generator=generator)
+    rank, reasons = draw_order(operations, order, generator)
     failed = [r for r in reasons if r is not None]
     if failed:
         warnings.warn(
@@ -78,7 +65,7 @@ def sample_step(
             "random order for them.",
             stacklevel=5,
         )
-    n, chance = lengths(operations.ptr), uniform(i.numel(), generator).numpy()
+    n, chance = lengths(operations.ptr), uniform(len(reasons), generator).numpy()
     steps = np.where(n > 1, 1 + (chance * (n - 1)).astype(np.int64), (chance * (n + 1)).astype(np.int64))
     return keep_a_node(operations, rank < steps[operations.pair])
 

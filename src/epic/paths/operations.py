@@ -23,12 +23,16 @@ ORDERS = ("random", "bfs", "connected")
 
 @dataclass(frozen=True)
 class Operations:
-    """Pair p owns operations ``ptr[p]:ptr[p+1]``: its source nodes in order, then the target nodes to insert.
+    """What turns graph ``i[p]`` of ``graphs`` into graph ``j[p]``, for every pair p.
 
-    ``source`` and ``target`` are places in ``assignment.source`` and ``.target``, -1 for the missing side; ``price`` is
-    what each operation costs.
+    Pair p owns operations ``ptr[p]:ptr[p+1]``: its source nodes in order, then the target nodes to insert. ``source``
+    and ``target`` are places in ``assignment.source`` and ``.target``, -1 for the missing side; ``price`` is what each
+    operation costs.
     """
 
+    graphs: PackedGraphs
+    i: Tensor
+    j: Tensor
     assignment: Assignment
     source: np.ndarray
     target: np.ndarray
@@ -36,19 +40,18 @@ class Operations:
     ptr: np.ndarray
 
     @staticmethod
-    def of(m: Assignment, prices: OperationCosts) -> Operations:
-        """Return the operations of assignments.
-
-        Args:
-            m: The assignments.
-            prices: What their operations cost.
-        """
+    def of(graphs: PackedGraphs, *, i: Tensor, j: Tensor, edits: tuple[Assignment, OperationCosts]) -> Operations:
+        """Return the operations of the pairs ``i``, ``j``, given what :func:`epic.distance.pairs.exact_edits` gave."""
+        m, prices = edits
         new = m.origin < 0
         inserted, inserts = new.nonzero()[0], counts(new, m.target_ptr)
         nodes = lengths(m.source_ptr)
         order = merge(nodes, inserts)
         lost, won = (to_array(t).astype(np.float64) for t in (prices.source, prices.target))
         return Operations(
+            graphs,
+            i,
+            j,
             m,
             np.concatenate([np.arange(m.source.size), np.full_like(inserted, -1)])[order],
             np.concatenate([m.partner, inserted])[order],
@@ -91,37 +94,27 @@ class Operations:
         return rank - self.ptr[:-1].repeat(lengths(self.ptr))
 
 
-def draw_order(
-    ops: Operations, *, order: str, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator
-) -> tuple[np.ndarray, list[str | None]]:
-    """Order the operations of each pair.
+def draw_order(ops: Operations, order: str, generator: torch.Generator) -> tuple[np.ndarray, list[str | None]]:
+    """Order the operations of each pair, with a generator on the CPU.
 
     ``random``: all orders alike. ``bfs``: along a breadth-first search of the target from a random root; deletions,
     which have no place in the target, fall at random. ``connected``: a random order in which every graph on the way is
     connected.
 
-    Args:
-        ops: the operations of all pairs.
-        order: one of ``ORDERS``.
-        graphs: graphs that the pairs are of.
-        i: source graph of each pair.
-        j: target graph of each pair.
-        generator: source of randomness, on the CPU.
-
     Returns:
         The position of each operation in its path, and for each pair why there is no such order (None if there is).
     """
-    fine: list[str | None] = [None] * i.numel()
+    fine: list[str | None] = [None] * ops.i.numel()
     key = uniform(len(ops), generator).numpy()
     if order == "random":
         return ops.ranks(key), fine
-    target = graphs.select(j).to("cpu")
+    target = ops.graphs.select(ops.j).to("cpu")
     if order == "bfs":
         along = (breadth_first(target, generator).numpy() + 0.5) / target.sizes[target.graph_of_node].numpy()
         at = ops.target >= 0
         key[at] = along[ops.target[at]]
         return ops.ranks(key), fine
-    return connected_ranks(ops, graphs.select(i).to("cpu"), target, ops.ranks(key))
+    return connected_ranks(ops, ops.graphs.select(ops.i).to("cpu"), target, ops.ranks(key))
 
 
 def breadth_first(graphs: PackedGraphs, generator: torch.Generator) -> Tensor:
