@@ -45,7 +45,7 @@ def test_matrix_equals_the_full_problem_pair_by_pair(cost):
                 assert edit_path(g, h, cost).distance == pytest.approx(float(matrix[i, j]), rel=1e-5, abs=1e-5)
 
 
-def test_a_graph_is_at_distance_zero_from_itself_and_from_its_relabelling(cost):
+def test_distance_zero_from_itself_and_its_relabelling(cost):
     rng = np.random.default_rng(3)
     g = random_graph(rng, 9)
     turn = torch.from_numpy(rng.permutation(9))
@@ -186,7 +186,7 @@ def test_graphs_that_cannot_be_compared_are_refused(cost):
 
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.float64])
-def test_costs_that_are_not_numbers_are_seen_and_large_ones_are_not_mistaken_for_them(precision):
+def test_nan_is_refused_and_large_numbers_are_not(precision):
     ptr, prices = torch.tensor([0, 4]), torch.ones(4, dtype=precision)
     large = torch.full((4, 2), 0.9 * torch.finfo(torch.float32).max, dtype=precision)  # their sum is beyond float32
     assert NodeCosts(large, prices, prices, ptr).check_finite().embedding is large
