@@ -23,7 +23,7 @@ def graph(labels, *edges):
 
 def paths_of(one, other, **options):
     packed = pack([one, other])
-    return packed, edge_paths(packed, torch.tensor([0]), torch.tensor([1]), **options)
+    return packed, edge_paths(packed, i=torch.tensor([0]), j=torch.tensor([1]), **options)
 
 
 def at(packed, paths, done):

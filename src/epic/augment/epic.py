@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.findings import Findings
 from epic.augment.params import param
 from epic.augment.sampling import PAIRS, draw_pairs
-from epic.costs.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
+from epic.costs.base import AUGMENTER_FORM, Cost, check_cost, check_kind, cost_from_state
 from epic.costs.learned import LearnedCost
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix
@@ -27,12 +27,6 @@ from epic.paths.edit_path import EditPath, edit_path
 from epic.paths.interpolation import interpolate_pairs
 from epic.paths.operations import ORDERS
 from epic.random import Seed, digest
-
-
-def _cost(value: Any, name: str) -> Cost | None:
-    if value is not None and not isinstance(value, Cost):
-        raise InputError(f"{name} must be an epic Cost such as UnitCost(), got {type(value).__name__}")
-    return value
 
 
 class EPIC(Augmentation):
@@ -63,7 +57,7 @@ class EPIC(Augmentation):
     )
     mixes = True
 
-    cost: Cost | None = param(default=None, check=_cost, kw_only=False, help="what edits cost; None learns it in fit")
+    cost: Cost | None = param(default=None, check=check_cost, kw_only=False, help="what edits cost; None learns it")
     order: str = param(
         default="random", check=checks.one_of(ORDERS), help="order of the operations, see epic.edit_path"
     )
@@ -119,7 +113,7 @@ class EPIC(Augmentation):
         made, share = interpolate_pairs(graphs, i=i, j=j, cost=self.cost_, order=self.order, generator=generator)
         y = graphs.labels
         source, target = (y.index_select(0, index.to(y.device)) for index in (i, j))
-        return replace(made, y=mix(source, target, torch.from_numpy(share).to(y.device)))
+        return replace(made, y=mix(source, target=target, share=torch.from_numpy(share).to(y.device)))
 
     def path(self, source: Data, target: Data, *, order: str | None = None, seed: Seed = 0) -> EditPath:
         """Return the edit path between two graphs.
@@ -156,7 +150,7 @@ class EPIC(Augmentation):
         check_kind(self.cost_)
         tensors, header = self.cost_.state()
         params = {**self.get_params(), "seed": self._seed, "cost": _mode(self.cost)}
-        about = {"format": AUGMENTER_FORM, "kind": self.cost_.kind, "params": params, "found": self.found_.to_json()}
+        about = {"format": AUGMENTER_FORM, "kind": self.cost_.kind, "params": params, "found": asdict(self.found_)}
         write_tensors(path, tensors, {**about, **header})
 
     @classmethod

@@ -57,12 +57,12 @@ class GEDMixup(Augmentation):
         if i.numel() == 0:
             return None
         here = graphs.to("cpu")
-        paths = edge_paths(here, i, j, use_x=self.found_.degrees is None)
+        paths = edge_paths(here, i=i, j=j, use_x=self.found_.degrees is None)
         done, share = self._draw(paths, here.sizes[i].numpy(), here.sizes[j].numpy(), generator)
         made = paths.graphs(graphs, done)
         y = graphs.labels
         i, j = i.to(y.device), j.to(y.device)
-        return replace(made, y=mix(y[i], y[j], torch.from_numpy(share).to(y.device)))
+        return replace(made, y=mix(y[i], target=y[j], share=torch.from_numpy(share).to(y.device)))
 
     def _draw(
         self, paths: EdgePaths, source: np.ndarray, target: np.ndarray, generator: torch.Generator

@@ -98,7 +98,7 @@ class GraphTransplant(TrainingMethod):
         rest = never_empty(target, ~self._grown(target, chance, rounds, generator), generator)
         come, stay = weight(source, part), weight(target, rest)
         made = transplant(source, target, part, rest, generator)
-        return changed(made, y=mix(target.labels, source.labels, come / (come + stay)))
+        return changed(made, y=mix(target.labels, target=source.labels, share=come / (come + stay)))
 
     def _grown(self, graphs: PackedGraphs, score: Tensor, rounds: Tensor, generator: torch.Generator) -> Tensor:
         """The nodes of highest score, and what is reached from them in so many rounds."""

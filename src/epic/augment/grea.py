@@ -51,25 +51,25 @@ class GREA(TrainingMethod):
     predictor_epochs: int = param(default=3, check=checks.count, help="epochs in a row for the rest")
     separator_layers: int = param(default=2, check=checks.count, help="layers of the separator")
 
-    _columns: tuple[FeatureSchema, FeatureSchema | None] | None = None
+    _schemas: tuple[FeatureSchema, FeatureSchema | None] | None = None
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Note what features there are: the separator reads them."""
         super().prepare(graphs, **options)
         if graphs.x is None:
             raise InputError("GREA needs node features x, but the graphs have none: give them one-hot degrees")
-        self._columns = feature_schemas(graphs)
+        self._schemas = feature_schemas(graphs)
 
     def wrap_model(self, model: nn.Module) -> nn.Module:
         """The backbone with a separator; its first weights are a function of the method's seed."""
         need_parts(model, ("nodes", "pool", "head"), "GREA")
-        if self._columns is None:
+        if self._schemas is None:
             raise InputError("GREA has not seen the features that its separator reads: call fit(train) first")
         shape = getattr(model, "config", None)
         conv = getattr(shape, "conv", BACKBONES[0])
         width = getattr(shape, "hidden_channels", 64)
         with seeded(derived(self._seed, "separator").initial_seed()):
-            return Rationale(model, Separator(*self._columns, conv, width, self.separator_layers))
+            return Rationale(model, Separator(*self._schemas, conv, width, self.separator_layers))
 
     def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
         """Let the separator learn, or everything else: a function of the epoch alone, so that a run can be resumed."""

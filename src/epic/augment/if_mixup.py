@@ -92,4 +92,5 @@ def overlay(graphs: PackedGraphs, one: Tensor, two: Tensor, share: Tensor) -> Pa
     pairs = pairs[there]
     ends = torch.stack([pairs // total, pairs % total])
     edge_ptr = torch.searchsorted(ends[0].contiguous(), ptr)
-    return PackedGraphs(ptr, edge_ptr, ends, node, edge, mix(graphs.labels[one], graphs.labels[two], 1 - share))
+    y = mix(graphs.labels[one], target=graphs.labels[two], share=1 - share)
+    return PackedGraphs(ptr, edge_ptr, ends, node, edge, y)

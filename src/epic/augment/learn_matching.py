@@ -53,19 +53,7 @@ def train_matching(
     task: str | None = None,
     progress: bool = True,
 ) -> tuple[MatchingNetwork, list[Epoch]]:
-    """Train a network under which graphs of one class are nearer than those of two.
-
-    Args:
-        graphs: Labelled graphs.
-        options: How to train it.
-        hidden_channels: Width of its layers.
-        num_layers: Rounds of messages.
-        task: What labels are; None infers it.
-        progress: Whether to show a progress bar.
-
-    Returns:
-        The network, and the history of its training.
-    """
+    """Train a network under which graphs of one class are nearer than those of two, and return it with its history."""
     device = graphs.ptr.device
     with seeded(options.seed):
         network = MatchingNetwork(*feature_schemas(graphs), hidden_channels=hidden_channels, num_layers=num_layers)

@@ -111,7 +111,7 @@ class SMixup(Augmentation):
         parts = blocks(pairs.ptr, AREA // channels)
         h = network(pairs, parts)
         mixed = blend(pairs, h, parts, share.to(h.dtype), self.temperature, self.cut)
-        mixed = replace(mixed, y=mix(graphs.labels[base], graphs.labels[other], 1 - share))
+        mixed = replace(mixed, y=mix(graphs.labels[base], target=graphs.labels[other], share=1 - share))
         return mixed if place.numel() == base.numel() else mixed.select(place)
 
 

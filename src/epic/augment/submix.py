@@ -94,7 +94,7 @@ def graft(both: PackedGraphs, order: np.ndarray, size: np.ndarray) -> PackedGrap
         edge_at=edge_from,
     )
     y = both.labels
-    return replace(made, y=mix(y[:count], y[count:], torch.from_numpy(share).to(y.device)))
+    return replace(made, y=mix(y[:count], target=y[count:], share=torch.from_numpy(share).to(y.device)))
 
 
 def _first_component(regions: Regions, order: np.ndarray) -> np.ndarray:

@@ -221,6 +221,13 @@ def cost_from_state(tensors: dict[str, Tensor], header: dict[str, Any], path: st
         raise InputError(f"{path} does not hold a complete {kind} cost ({error}): save it again") from error
 
 
+def check_cost(value: Any, name: str = "cost") -> Cost | None:
+    """Return a cost, or None, or raise an error."""
+    if value is not None and not isinstance(value, Cost):
+        raise InputError(f"{name} must be an epic Cost such as UnitCost(), got {value!r}")
+    return value
+
+
 def check_kind(cost: Cost) -> None:
     """Refuse to save a cost that could not be read back: a subclass must name its kind."""
     if not type(cost).__dict__.get("kind"):

@@ -63,6 +63,10 @@ class LearnedCost(Cost, nn.Module):
         self.learning_: Learning | None = None
 
     @property
+    def _shape(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("backbone", "hidden_channels", "num_layers")}
+
+    @property
     def fitted(self) -> bool:
         """Whether costs have been learned or loaded."""
         return "network_" in self._modules
@@ -140,18 +144,13 @@ class LearnedCost(Cost, nn.Module):
         return super().__getattr__(name)
 
     def __repr__(self) -> str:
-        shape = f"backbone={self.backbone!r}, hidden_channels={self.hidden_channels}, num_layers={self.num_layers}"
+        shape = ", ".join(f"{name}={value!r}" for name, value in self._shape.items())
         return f"{type(self).__name__}({shape})" + (f" learned in {len(self.history_)} epochs" if self.fitted else "")
 
     def config(self) -> dict[str, Any]:
         """Return what :meth:`from_state` makes the network from, as JSON values."""
-        return {
-            "backbone": self.backbone,
-            "hidden_channels": self.hidden_channels,
-            "num_layers": self.num_layers,
-            "nodes": asdict(self.network_.nodes),
-            "edges": None if self.network_.edges is None else asdict(self.network_.edges),
-        }
+        nodes, edges = self.network_.nodes, self.network_.edges
+        return {**self._shape, "nodes": asdict(nodes), "edges": None if edges is None else asdict(edges)}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return dict(self.network_.state_dict()), {
@@ -176,6 +175,4 @@ class LearnedCost(Cost, nn.Module):
         return cost
 
     def _network(self, nodes: FeatureSchema, edges: FeatureSchema | None) -> CostNetwork:
-        return CostNetwork(
-            nodes, edges, backbone=self.backbone, hidden_channels=self.hidden_channels, num_layers=self.num_layers
-        )
+        return CostNetwork(nodes, edges, **self._shape)

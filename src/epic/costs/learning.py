@@ -93,16 +93,9 @@ def learn(
     checkpoint: str | Path | None = None,
     progress: bool = True,
 ) -> list[Epoch]:
-    """Fit the network of ``cost`` in place and return the history.
+    """Fit the network of ``cost`` in place and return the history; see :meth:`epic.LearnedCost.fit`.
 
-    Args:
-        cost: The cost, with an initialised network.
-        train: Labelled graphs to learn from.
-        validation: Labelled graphs that choose the epoch; None leaves it to the training loss.
-        options: How to learn.
-        task: What the labels are; inferred from them if None.
-        checkpoint: File to go on from after a kill.
-        progress: Whether to show a progress bar.
+    Without validation graphs the training loss chooses the epoch.
     """
     triplets = Triplets(train.labels.cpu(), task)
     fixed = None if validation is None else fixed_triplets(validation, task, options.seed)

@@ -18,7 +18,7 @@ from epic.matching.types import NodeCosts, Pricing
 
 
 def distance_matrix(cost: Pricing, *, source: NodeCosts, target: NodeCosts, mirror: bool, progress: bool) -> Tensor:
-    """Compute all exact distances.
+    """Compute all exact distances ``[A, B]``; see :meth:`epic.Cost.distances`.
 
     Args:
         cost: what edits cost.
@@ -28,7 +28,7 @@ def distance_matrix(cost: Pricing, *, source: NodeCosts, target: NodeCosts, mirr
         progress: show a progress bar.
 
     Returns:
-        Distances ``[A, B]``.
+        The distances.
     """
     out = np.zeros((len(source), len(target)))
     reduced = reduced_costs(cost, source=source, target=target)

@@ -43,16 +43,7 @@ def nearest(
     A lower bound of every distance comes from the block of costs alone; assignments are solved in the order of the
     bound and only while it is below the k-th best distance found.
 
-    Args:
-        cost: what edits cost.
-        source: node costs of the queries.
-        target: node costs of the reference graphs.
-        k: number of neighbours.
-        skip_self: both are the same graphs, and no graph is its own neighbour.
-        progress: show a progress bar.
-
-    Returns:
-        The neighbours.
+    With ``skip_self`` both are the same graphs, and no graph is its own neighbour. See :meth:`epic.Cost.nearest`.
     """
     parts, solved = [], 0
     # Embeddings of equal graphs differ in their last digits by where in a batch they were computed.

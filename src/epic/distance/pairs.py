@@ -14,7 +14,7 @@ from torch import Tensor
 
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.packed import Graphs
-from epic.graphs.ragged import AREA, buckets, offsets, padded_index, ranges, to_array
+from epic.graphs.ragged import AREA, buckets, offsets, padded_index, padded_mask, ranges, to_array
 from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts
 from epic.matching.sinkhorn import sinkhorn
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, PairCosts, Pricing
@@ -57,11 +57,8 @@ def embed_all(cost: Pricing, graphs: Graphs) -> NodeCosts:
         The node costs of all graphs.
     """
     packed = pack(graphs)
-    parts = []
-    for first in range(0, len(packed), CHUNK):
-        embedded = cost.embed(packed[first : first + CHUNK]).double()
-        parts.append([t.cpu() for t in (embedded.embedding, embedded.deletion, embedded.insertion)])
-    h, d, i = (torch.cat(column) for column in zip(*parts, strict=True))
+    parts = [cost.embed(packed[at : at + CHUNK]).double().to("cpu") for at in range(0, len(packed), CHUNK)]
+    h, d, i = (torch.cat([getattr(p, name) for p in parts]) for name in ("embedding", "deletion", "insertion"))
     return NodeCosts(h, d, i, packed.ptr.cpu()).check_finite()
 
 
@@ -192,11 +189,10 @@ def soft_distances(pairs: Pairs, *, delta: float = 0.1, iterations: int = 10) ->
 @torch.no_grad()
 def mean_substitution(block: PairCosts) -> Tensor:
     """Return each pair's mean substitution cost, 1 where it is 0: the unit of the blur of Sinkhorn."""
-    device = block.substitution.device
-    row = torch.arange(block.substitution.shape[1], device=device) < block.rows[:, None]
-    column = torch.arange(block.substitution.shape[2], device=device) < block.columns[:, None]
+    _, n, m = block.substitution.shape
+    real = padded_mask(block.rows, n)[:, :, None] & padded_mask(block.columns, m)[:, None, :]
     area = (block.rows * block.columns).clamp_min(1).to(block.substitution)
-    mean = (block.substitution * (row[:, :, None] & column[:, None, :])).sum((1, 2)) / area
+    mean = (block.substitution * real).sum((1, 2)) / area
     return torch.where(mean > 0, mean, 1.0)
 
 

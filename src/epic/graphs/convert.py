@@ -80,7 +80,6 @@ def _from_list(graphs: list[Data]) -> PackedGraphs:
     # Checked here too: after the shift an index out of its graph would silently point into a neighbour.
     _check_edges(edge_index, edge_ptr, sizes, low=torch.zeros_like(sizes))
     edge_index = edge_index + torch.repeat_interleave(ptr[:-1], edge_ptr.diff())
-    node_keys, edge_keys = _keys(graphs[0], node_counts[0], edge_counts[0])
     for key in ("x", "edge_attr"):
         have = [g.get(key) is not None for g in graphs]
         if any(have) and not all(have):
@@ -88,12 +87,11 @@ def _from_list(graphs: list[Data]) -> PackedGraphs:
                 f"graph {have.index(False)} has no {key} but graph {have.index(True)} has: "
                 "give every graph the same attributes"
             )
-    for i, g in enumerate(graphs[1:], 1):
-        here_node, here_edge = _keys(g, node_counts[i], edge_counts[i])
-        node_keys = [k for k in node_keys if k in here_node]
-        edge_keys = [k for k in edge_keys if k in here_edge]
-    node = {k: _stack(graphs, k) for k in node_keys}
-    edge = {k: _stack(graphs, k) for k in edge_keys}
+    keys = [_keys(g, n, e) for g, n, e in zip(graphs, node_counts, edge_counts, strict=True)]
+    node, edge = (
+        {k: _stack(graphs, k) for k in first if all(k in other for other in rest)}
+        for first, *rest in zip(*keys, strict=True)
+    )
     return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, _labels(graphs))
 
 

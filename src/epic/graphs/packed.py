@@ -157,14 +157,7 @@ class PackedGraphs:
         return digest(self.ptr, self.edge_index, self.y, *self.node.values(), *self.edge.values())
 
     def select(self, index: Tensor) -> PackedGraphs:
-        """Gather graphs by their numbers.
-
-        Args:
-            index: numbers of graphs, in any order; a graph may be named many times.
-
-        Returns:
-            The graphs in that order.
-        """
+        """Return graphs by their numbers, in any order; a graph may be named many times."""
         index = torch.as_tensor(index, device=self.ptr.device)
         if index.dim() != 1 or index.is_floating_point() or index.dtype in (torch.bool, torch.uint8):
             raise InputError(f"graphs are selected by a list of their numbers, got {index.dtype} {list(index.shape)}")
@@ -186,7 +179,7 @@ class PackedGraphs:
     def edited(
         self, *, ptr: np.ndarray, edge_ptr: np.ndarray, edge_index: np.ndarray, node_at: np.ndarray, edge_at: np.ndarray
     ) -> PackedGraphs:
-        """Build new graphs from nodes and edges of these, without labels.
+        """Return new graphs from nodes and edges of these, without labels.
 
         Args:
             ptr: offsets of the new graphs' nodes.
@@ -194,9 +187,6 @@ class PackedGraphs:
             edge_index: ends of the new edges.
             node_at: the old node that each new node takes its attributes from.
             edge_at: the old edge that each new edge takes its attributes from.
-
-        Returns:
-            The new graphs.
         """
         arrays = (ptr, edge_ptr, edge_index, node_at, edge_at)
         nodes, edges, ends, node_from, edge_from = (torch.from_numpy(a).to(self.ptr.device) for a in arrays)
@@ -235,9 +225,6 @@ class PackedGraphs:
 
         Args:
             **per_graph: further attributes, with a row for each graph.
-
-        Returns:
-            The batch.
         """
         result, slices, increments = copy(_EMPTY), {}, {}
         nodes, edges, graphs = self.ptr.cpu(), self.edge_ptr.cpu(), torch.arange(len(self) + 1)
@@ -261,14 +248,7 @@ class PackedGraphs:
 
 
 def join(packs: Sequence[PackedGraphs]) -> PackedGraphs:
-    """Lay packed graphs end to end.
-
-    Args:
-        packs: packed graphs with the same attributes.
-
-    Returns:
-        All graphs; they have labels if every pack has.
-    """
+    """Return packed graphs with the same attributes laid end to end; they have labels if every pack has."""
     labels = [p.y for p in packs if p.y is not None]
     nodes = list(accumulate((p.num_nodes for p in packs), initial=0))
     edges = list(accumulate((p.edge_index.shape[1] for p in packs), initial=0))

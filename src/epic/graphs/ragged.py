@@ -126,3 +126,8 @@ def padded_index(start: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
     step = torch.arange(int(length.max()) if length.numel() else 0, device=start.device)
     real = step < length[:, None]
     return torch.where(real, start[:, None] + step, 0), real
+
+
+def padded_mask(length: Tensor, size: int) -> Tensor:
+    """Mark the first ``length[p]`` of ``size`` elements: ``[P, size]``."""
+    return torch.arange(size, device=length.device) < length[:, None]

@@ -145,7 +145,7 @@ class EdgePaths:
         )
 
 
-def edge_paths(graphs: PackedGraphs, i: Tensor, j: Tensor, use_x: bool = True) -> EdgePaths:
+def edge_paths(graphs: PackedGraphs, *, i: Tensor, j: Tensor, use_x: bool = True) -> EdgePaths:
     """Find the operations that turn graph ``i[p]`` into graph ``j[p]``, for all p.
 
     An edge is all that joins two nodes, in directed graphs one or both directions; it is edited as a whole. Matched
@@ -156,9 +156,6 @@ def edge_paths(graphs: PackedGraphs, i: Tensor, j: Tensor, use_x: bool = True) -
         i: source graph of each pair.
         j: target graph of each pair.
         use_x: whether node features count.
-
-    Returns:
-        The operations of all pairs.
     """
     cost = BipartiteCost(use_x)
     nodes = cost.embed(graphs)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from epic.costs.base import Cost
+from epic.costs.base import Cost, check_cost
 from epic.costs.unit import UnitCost
 from epic.distance.pairs import Pairs, exact_edits
 from epic.errors import InputError, choose
@@ -121,7 +121,7 @@ class EditPath:
         if self._labels is None:
             raise InputError("the two graphs have no labels y, so the path has none")
         share = torch.tensor([self.fraction(k)], dtype=torch.double)
-        return mix(self._labels[:1], self._labels[1:], share)[0]
+        return mix(self._labels[:1], target=self._labels[1:], share=share)[0]
 
     def __getitem__(self, k: int) -> Data:
         k = self._step(k)
@@ -227,7 +227,7 @@ def edit_path(
     Raises:
         InputError: the graphs cannot be compared.
     """
-    cost, order = _cost(cost), choose(order, ORDERS, "order")
+    cost, order = check_cost(cost) or UnitCost(), choose(order, ORDERS, "order")
     one, other = _single(source, "source"), _single(target, "target")
     check_same_features(one, other)
     one, other = _same_labels(one, other)
@@ -253,13 +253,7 @@ def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float
     Returns:
         The cost of the cheapest edit path.
     """
-    return _cost(cost).distance(_single(source, "source"), _single(target, "target"))
-
-
-def _cost(cost: Cost | None) -> Cost:
-    if cost is not None and not isinstance(cost, Cost):
-        raise InputError(f"cost must be an epic Cost such as UnitCost(), got {cost!r}")
-    return UnitCost() if cost is None else cost
+    return (check_cost(cost) or UnitCost()).distance(_single(source, "source"), _single(target, "target"))
 
 
 def _same_labels(one: PackedGraphs, other: PackedGraphs) -> tuple[PackedGraphs, PackedGraphs]:
