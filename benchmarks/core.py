@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
@@ -25,9 +26,9 @@ from torch_geometric.nn import GIN, GINConv, global_add_pool
 from epic import EPIC, InputError, LearnedCost, Operation, edit_path
 from epic.augment.generation import CHUNK, generate_chunk
 from epic.data import read_tu, stratified_split
-from epic.distance.pairs import embed_all, padded_blocks, padded_costs, reduced_costs
+from epic.distance.pairs import Pairs, embed_all, padded_blocks, padded_costs, reduced_costs
 from epic.graphs.convert import pack
-from epic.graphs.padding import buckets
+from epic.graphs.ragged import buckets
 from epic.matching import sinkhorn
 from epic.matching.exact import assign_blocks, solve_each
 from timing import RESULTS, keep_memory, race, record
@@ -45,10 +46,11 @@ def show(title: str, times: dict[str, float], ours: str) -> None:
 
 def exact(cost: LearnedCost, graphs, i, j, rounds: int) -> dict[str, float]:
     nodes = embed_all(cost, graphs)
-    gain = reduced_costs(cost, nodes, nodes)
+    reduced = reduced_costs(cost, source=nodes, target=nodes)
     ptr = nodes.ptr.tolist()
     cells = [
-        gain(slice(ptr[a], ptr[a + 1]), slice(ptr[b], ptr[b + 1])) for a, b in zip(i.tolist(), j.tolist(), strict=True)
+        reduced(slice(ptr[a], ptr[a + 1]), slice(ptr[b], ptr[b + 1]))
+        for a, b in zip(i.tolist(), j.tolist(), strict=True)
     ]
     d, h = nodes.deletion.numpy(), nodes.insertion.numpy()
     prices = [(d[ptr[a] : ptr[a + 1]], h[ptr[b] : ptr[b + 1]]) for a, b in zip(i.tolist(), j.tolist(), strict=True)]
@@ -68,7 +70,7 @@ def exact(cost: LearnedCost, graphs, i, j, rounds: int) -> dict[str, float]:
         field[at : at + cell.shape[0], : cell.shape[1]] = cell
 
     def ours() -> np.ndarray:
-        return assign_blocks(field, top, left, rows, columns)
+        return assign_blocks(field, top=top, left=left, rows=rows, columns=columns)
 
     def one_by_one() -> int:
         return solve_each(field, top, left, rows, columns, np.full(rows.sum(), -1))
@@ -98,8 +100,9 @@ def soft(
     """Forward and backward of the plan's cost, from given cost matrices."""
     with torch.no_grad():
         nodes = cost.embed(graphs)
-        blocks = list(padded_blocks(cost, nodes, nodes, i, j))
-        singles = [padded_costs(cost, nodes, nodes, i[p : p + 1], j[p : p + 1]) for p in range(PAIRS)]
+        pairs = Pairs(cost, source=nodes, target=nodes, i=i, j=j)
+        blocks = list(padded_blocks(pairs))
+        singles = [padded_costs(replace(pairs, i=i[p : p + 1], j=j[p : p + 1])) for p in range(PAIRS)]
         blur = delta * float(torch.cat([s.substitution.flatten() for s in singles]).mean())
 
     def leaves(block):
@@ -192,6 +195,9 @@ def augmentation(cost: LearnedCost, train, rounds: int) -> dict[str, float]:
         F.cross_entropy(out, batch.y).backward()
         optimizer.step()
 
+    def generate() -> None:
+        generate_chunk(augment, train, seed=0, number=next(number))
+
     def slow() -> None:
         for g in range(0, 8, 2):
             step_by_step(graphs[g], graphs[g + 1], edit_path(graphs[g], graphs[g + 1], cost, seed=0).operations)
@@ -209,7 +215,7 @@ def augmentation(cost: LearnedCost, train, rounds: int) -> dict[str, float]:
             "ours: augmented graph, embedding included": (lambda: augment(batch), 64),
             "ours: the same, 128 in a call instead of 64": (lambda: more(batch), 128),
             "ours: the same, 256 in a call": (lambda: augment(large), 256),
-            "ours: by generate, 256 at a time": (lambda: generate_chunk(augment, train, 0, next(number)), CHUNK),
+            "ours: by generate, 256 at a time": (generate, CHUNK),
             "one operation at a time, on dictionaries": (slow, 4),
             "all by the paper: PyG, scipy, dictionaries": (by_the_paper, 4),
             "one GIN training step, per graph": (step, 128),

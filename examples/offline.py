@@ -15,7 +15,7 @@ from torch_geometric.nn import GIN, global_add_pool
 from torch_geometric.transforms import OneHotDegree
 
 from epic import EPIC
-from epic.augment.offline import ShardMaker, write_shards
+from epic.augment.generation import ShardMaker, write_shards
 from epic.data import Shards, lollipop
 from epic.data.shards import begin
 from epic.graphs.convert import pack

@@ -4,9 +4,14 @@ import ast
 import importlib
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import pytest
+from torch_geometric.data import Batch
+
+from epic import EPIC
+from tests.sample_graphs import random_graphs
 
 ROOT = Path(__file__).parents[1] / "src" / "epic"
 ROOMS = (
@@ -90,3 +95,43 @@ def test_public_names_explain_themselves(thing):
         if inspect.isfunction(method) and not inherited and not name.startswith("_"):
             lacks += complaints(method, f"{thing.__name__}.{name}", method.__doc__)
     assert not lacks, "\n".join(lacks)
+
+
+def walk(call):
+    """The files that a call enters, and the rooms in the order in which calls from other rooms enter them.
+
+    ``graphs/`` and the files at the root serve all rooms, so they are no step of the walk.
+    """
+    files, rooms = set(), []
+
+    def room(frame):
+        while frame is not None and not frame.f_code.co_filename.startswith(str(ROOT)):
+            frame = frame.f_back
+        return None if frame is None else Path(frame.f_code.co_filename).relative_to(ROOT).parts[0]
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_filename.startswith(str(ROOT)):
+            files.add(str(Path(frame.f_code.co_filename).relative_to(ROOT)))
+            here = room(frame)
+            if here in ROOMS and here not in ("graphs", room(frame.f_back), *rooms[-1:]):
+                rooms.append(here)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return files, rooms
+
+
+@pytest.mark.usefixtures("both_ways")
+def test_augmentation_walks_through_the_rooms_once():
+    """One pipeline: embed, assign, price the operations (a second look at the cost), sample, apply."""
+    graphs = random_graphs(12, x="float")
+    augment = EPIC().fit(graphs, epochs=1, progress=False)
+    batch = Batch.from_data_list(graphs)
+    augment(batch)
+    files, rooms = walk(lambda: augment(batch))
+    assert " > ".join(rooms) == "augment > paths > costs > nn > distance > matching > _kernels > costs"
+    assert len(files) <= 20, sorted(files)

@@ -18,7 +18,7 @@ def test_integer_rows_must_be_tasks():
 def test_mix_is_exact_at_the_ends_even_beside_missing_labels():
     nan = float("nan")
     a, b = torch.tensor([[1.0, nan]] * 3), torch.tensor([[0.0, 1.0]] * 3)
-    got = mix(a, b, torch.tensor([0.0, 0.25, 1.0]))
+    got = mix(a, target=b, share=torch.tensor([0.0, 0.25, 1.0]))
     assert torch.equal(got[2], b[2])
     assert got[1, 0] == 0.75
     assert torch.isnan(got[:2, 1]).all()

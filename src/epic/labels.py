@@ -124,7 +124,7 @@ def loss(output: Tensor, y: Tensor, task: str) -> Tensor:
     return measure(output[known], y[known].to(output.dtype))
 
 
-def mix(source: Tensor, target: Tensor, share: Tensor) -> Tensor:
+def mix(source: Tensor, *, target: Tensor, share: Tensor) -> Tensor:
     """Return ``(1 - share) * source + share * target`` by row; the ends are exact even where the other is NaN."""
     w = share.to(source.dtype)[:, None]
     return torch.where(w == 0, source, torch.where(w == 1, target, (1 - w) * source + w * target))

@@ -10,10 +10,10 @@ from scipy.optimize import linear_sum_assignment
 from epic import InputError
 from epic._kernels import backend
 from epic.costs import FeatureCost
-from epic.distance.pairs import assign_pairs, operation_costs
+from epic.distance.pairs import Pairs, assign_pairs, exact_edits, operation_costs
 from epic.graphs.ragged import offsets
 from epic.matching import exact
-from epic.matching.euclidean import EuclideanReducedCosts
+from epic.matching.reduced import EuclideanReducedCosts
 from epic.matching.types import NodeCosts
 from tests.conftest import without_numba
 
@@ -94,11 +94,10 @@ def test_matches_and_prices_are_those_without_numba(shapes, seed, width, same, p
     cost = FeatureCost()
     if not same and a.embedding.numel() and b.embedding.numel():
         b.embedding[0] = a.embedding[-1]
-    ours = assign_pairs(cost, a, b, i, j)
-    prices = operation_costs(cost, a, b, ours)
+    pairs = Pairs(cost, source=a, target=b, i=i, j=j)
+    ours, prices = exact_edits(pairs)
     with without_numba():
-        theirs = assign_pairs(cost, a, b, i, j)
-        others = operation_costs(cost, a, b, theirs)
+        theirs, others = exact_edits(pairs)
     for name in ("source", "target", "source_ptr", "target_ptr", "partner", "origin"):
         assert getattr(ours, name).tolist() == getattr(theirs, name).tolist(), name
     assert torch.equal(prices.source, others.source)
@@ -113,9 +112,10 @@ def test_matches_and_prices_are_those_without_numba(shapes, seed, width, same, p
 def test_prices_that_are_learned_have_gradients():
     a = some_costs(0, [4, 3], 5, torch.float)
     h = a.embedding.requires_grad_()
-    matches = assign_pairs(FeatureCost(), a, a, torch.tensor([0]), torch.tensor([1]))
+    pairs = Pairs(FeatureCost(), source=a, target=a, i=torch.tensor([0]), j=torch.tensor([1]))
+    matches = assign_pairs(pairs)
     assert (matches.partner >= 0).any()
-    operation_costs(FeatureCost(), a, a, matches).distance.sum().backward()
+    operation_costs(pairs, matches).distance.sum().backward()
     assert h.grad is not None
     assert h.grad[0].norm() == pytest.approx(float(matches.partner[0] >= 0), abs=1e-5)
 
@@ -129,10 +129,11 @@ def test_pairs_of_every_size(precision):
     pairs = np.array([(s, t) for s in range(len(counts)) for t in range(len(counts))])
     where = [np.ascontiguousarray(a[pairs[:, k]]) for k in (0, 1) for a in (nodes.ptr.numpy(), np.array(counts))]
     u, n, v, m = where
+    where = {"u": u, "n": n, "v": v, "m": m}
     assert (n * m * 98).max() > 2**19
-    ours = EuclideanReducedCosts(nodes, nodes).assign(*where)
+    ours = EuclideanReducedCosts(nodes, nodes).assign(**where)
     with without_numba():
-        theirs = EuclideanReducedCosts(nodes, nodes).assign(*where)
+        theirs = EuclideanReducedCosts(nodes, nodes).assign(**where)
     assert ours.tolist() == theirs.tolist()
     h = nodes.embedding.double()
     gain = (torch.cdist(h, h) - nodes.deletion[:, None] - nodes.insertion).numpy()
@@ -147,11 +148,11 @@ def test_pairs_of_every_size(precision):
 def test_the_pair_that_cannot_be_solved_is_named():
     nodes = some_costs(0, [3, 4, 90], 96, torch.double)
     nodes.deletion[1] = torch.nan
-    gains = EuclideanReducedCosts.__new__(EuclideanReducedCosts)
-    gains.source = gains.target = np.zeros((97, 96))
-    gains.source_square = gains.target_square = np.zeros(97)
-    gains.deletion, gains.insertion = nodes.deletion.numpy(), nodes.insertion.numpy()
+    reduced = EuclideanReducedCosts.__new__(EuclideanReducedCosts)
+    reduced.source = reduced.target = np.zeros((97, 96))
+    reduced.source_square = reduced.target_square = np.zeros(97)
+    reduced.deletion, reduced.insertion = nodes.deletion.numpy(), nodes.insertion.numpy()
     one_node_first = (1, [3, 1, 0], [4, 1, 3])
     for bad, u, n in ((1, [3, 0, 3], [4, 3, 4]), (2, [3, 7, 0], [4, 90, 97]), one_node_first):
         with pytest.raises(InputError, match=f"pair {10 + bad} "):
-            gains.assign(*(np.array(a) for a in (u, n, u, n)), first=10)
+            reduced.assign(u=np.array(u), n=np.array(n), v=np.array(u), m=np.array(n), first=10)

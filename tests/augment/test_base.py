@@ -11,7 +11,7 @@ from epic.testing import random_graphs as graphs
 from epic.train import backbone_for
 
 
-def test_batches_that_differ_in_features_alone_are_changed_differently_whatever_the_workers():
+def test_batches_that_differ_in_features_change_differently():
     ring = torch.stack([torch.arange(8), (torch.arange(8) + 1) % 8])
     features = torch.randn(16, 8, 3, generator=torch.Generator().manual_seed(0))
     rings = [Data(x=x, edge_index=torch.cat([ring, ring.flip(0)], 1), y=torch.tensor(0)) for x in features]
@@ -31,7 +31,7 @@ def test_a_loader_leaves_the_global_random_state_alone(options):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_the_order_of_a_shuffled_loader_follows_the_seed_or_the_generator_given():
+def test_a_shuffled_loader_follows_seed_or_generator():
     data = graphs()
     for number, graph in enumerate(data):
         graph.y = torch.tensor([float(number)])
@@ -49,7 +49,7 @@ def test_the_order_of_a_shuffled_loader_follows_the_seed_or_the_generator_given(
     assert given[0] == given[1] != [first, second]
 
 
-def test_mixed_labels_from_a_worker_are_still_known_for_what_they_are():
+def test_labels_mixed_in_a_worker_keep_their_task():
     found = graphs(24, num_classes=2)
     for g in found:
         g.y = g.y.float()[None]
@@ -65,7 +65,7 @@ def test_mixed_labels_from_a_worker_are_still_known_for_what_they_are():
         training_steps(SubMix(seed=0)).loss(model, batch)
 
 
-def test_equal_batches_of_one_epoch_and_of_another_differ_and_can_be_had_again():
+def test_equal_batches_differ_and_can_be_repeated():
     one = Batch.from_data_list(graphs())
     first = DropEdge(0.5, num_classes=3, seed=0)
     first.set_epoch(3)
@@ -154,7 +154,7 @@ def test_one_graph_is_changed_with_probability_ratio():
     assert 70 < changed < 130  # standard deviation 9
 
 
-def test_graphs_that_cannot_tell_leave_the_question_of_degrees_open():
+def test_graphs_that_cannot_tell_leave_degrees_open():
     """In a triangle all degrees are alike: the next graph decides."""
     triangle = Data(edge_index=torch.tensor([[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]]), x=torch.full((3, 1), 2.0))
     path = Data(edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), x=torch.tensor([[1.0], [2.0], [1.0]]))
@@ -176,7 +176,7 @@ def test_methods_that_keep_labels_leave_them_alone(y):
     assert y is None or out.y.dtype == y.dtype
 
 
-def test_attributes_of_graphs_travel_through_lists_and_evaluation_too():
+def test_attributes_travel_through_lists_and_evaluation():
     found = graphs()
     for number, data in enumerate(found):
         data.title, data.place = f"graph {number}", torch.tensor([[float(number), 1.0]])

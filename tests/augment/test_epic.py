@@ -230,7 +230,7 @@ def test_results_do_not_depend_on_the_number_of_workers(learned):
 @pytest.mark.parametrize(
     "options", [{"num_workers": 1}, {"num_workers": 2}, {"num_workers": 2, "persistent_workers": True}]
 )
-def test_the_loader_gives_new_graphs_every_epoch_whatever_the_workers(options):
+def test_loader_gives_new_graphs_every_epoch(options):
     """Even where batches repeat, and workers start afresh."""
     data = graphs(24)
 
@@ -375,7 +375,7 @@ def test_bad_input_is_refused(make, message):
         make()
 
 
-def test_connected_order_gives_connected_graphs_and_counts_what_it_cannot():
+def test_connected_order_gives_connected_graphs():
     import networkx as nx
     from torch_geometric.utils import to_networkx
 
@@ -492,7 +492,7 @@ def test_at_unit_cost_graphs_lie_where_their_labels_say():
         assert cost.distance(g, data[1]) == pytest.approx(whole * float(g.y[0, 0]), abs=1e-5)
 
 
-def test_at_feature_cost_the_label_is_the_share_of_feature_distance():
+def test_label_is_the_share_of_feature_distance():
     """Values 1 and 10 become 2 and 13: the first substitution costs 1, the second 3, crosswise would cost more."""
     ends = [bare([[1.0], [10.0]], 0), bare([[2.0], [13.0]], 1)]
     expected = {(2.0, 10.0): 0.25, (1.0, 13.0): 0.75}  # the share of the way from 1, 10

@@ -38,7 +38,7 @@ def values():
     return Batch.from_data_list(found)
 
 
-def test_delta_after_each_of_three_passes_and_the_gradient_by_hand():
+def test_delta_and_gradient_of_three_passes_by_hand():
     model, a = Linear(), 0.05
     batch = FLAG(a, task="values").augment_batch(values(), derived(4))
     value = FLAG(a, task="values").loss(model, batch)

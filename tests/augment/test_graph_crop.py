@@ -11,7 +11,7 @@ from epic.augment import GraphCrop
 from epic.testing import AugmentationTester
 from epic.testing import augmented_graphs as made
 from epic.testing import random_graphs as graphs
-from tests.augment.test_pagerank import dense
+from tests.augment.test_regions import dense
 
 
 class TestGraphCrop(AugmentationTester):

@@ -8,7 +8,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
 from epic import InputError
-from epic.augment.graphon import by_degree, graphons, usvt
+from epic.augment.g_mixup import by_degree, graphons, usvt
 from epic.graphs.convert import pack
 from epic.testing import random_graphs as graphs
 

@@ -88,7 +88,7 @@ def test_draws_have_the_chances_of_the_formula():
     share=st.floats(0, 1),
     directed=st.booleans(),
 )
-def test_swaps_close_open_triads_and_keep_edges_with_their_attributes(seed, nodes, density, share, directed):
+def test_swaps_close_open_triads_and_keep_attributes(seed, nodes, density, share, directed):
     rng = np.random.default_rng(seed)
     data = random_graph(rng, nodes, density, directed=directed, loops=True, y=[0])
     data.edge_attr = torch.arange(data.num_edges).float()
@@ -271,7 +271,7 @@ def test_reliability_by_hand():
     assert missing.prototypes.tolist() == torch.eye(3).tolist()
 
 
-def test_its_own_classifier_is_judged_on_graphs_that_it_has_not_seen(monkeypatch):
+def test_its_classifier_is_judged_on_unseen_graphs(monkeypatch):
     data = graphs(30, x="onehot", edge_width=None)
     for g, one in enumerate(data):
         one.owner = torch.full((one.num_nodes,), g)

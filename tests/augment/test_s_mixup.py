@@ -108,7 +108,7 @@ def test_every_node_of_the_other_graph_is_shared_out_whole(seed, temperature):
             assert bool((plan[~rows] == 0).all())
 
 
-def test_labels_are_mixed_by_the_share_and_edges_of_the_first_stay():
+def test_labels_are_mixed_by_the_share():
     """Classes differ, so that a label tells the share of its own graph: at least half, which the cut never takes."""
     originals = graphs(2, x="onehot", edge_width=None)
     method = SMixup(hidden_channels=8, num_layers=1, seed=0, degree_features=False).fit(originals * 2, **QUICK)

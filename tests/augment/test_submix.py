@@ -16,7 +16,7 @@ from epic.graphs.convert import pack
 from epic.testing import AugmentationTester
 from epic.testing import augmented_graphs as made
 from epic.testing import random_graphs as graphs
-from tests.augment.test_pagerank import dense
+from tests.augment.test_regions import dense
 from tests.sample_graphs import random_graph
 
 
@@ -131,7 +131,7 @@ def test_the_region_stays_within_the_component_of_the_root():
                 assert 1 <= int((out.x == 0).sum()) <= 2
 
 
-def test_labels_without_edges_go_by_nodes_and_missing_ones_stay_missing():
+def test_labels_without_edges_go_by_nodes():
     lone = [Data(edge_index=torch.zeros(2, 0, dtype=torch.long), x=torch.full((n, 1), float(n))) for n in (2, 3)]
     lone[0].y, lone[1].y = torch.tensor([[0.0, torch.nan]]), torch.tensor([[1.0, 1.0]])
     out = graft(pack(lone), np.arange(5), np.array([1]))

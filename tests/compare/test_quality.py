@@ -147,7 +147,7 @@ class Halves(Augmentation):
 
     def augment_graphs(self, graphs, picked, generator):
         half = torch.full((len(graphs),), 0.5)
-        y = mix(graphs.y, graphs.y.roll(1, 0), half)
+        y = mix(graphs.y, target=graphs.y.roll(1, 0), share=half)
         return PackedGraphs(graphs.ptr, torch.zeros_like(graphs.edge_ptr), graphs.edge_index[:, :0], {}, {}, y)
 
 

@@ -9,7 +9,7 @@ from torch_geometric.utils import to_networkx
 
 from epic import FeatureCost, InputError, LearnedCost, UnitCost, edit_path
 from epic.costs import NodeCosts
-from epic.distance.pairs import assign_pairs, embed_all, exact_distances, soft_distances
+from epic.distance.pairs import Pairs, assign_pairs, embed_all, exact_distances, soft_distances
 from epic.graphs.convert import pack
 from tests.matching.test_exact import full_problem
 from tests.paths.test_edit_path import NoiseCost
@@ -45,7 +45,7 @@ def test_matrix_equals_the_full_problem_pair_by_pair(cost):
                 assert edit_path(g, h, cost).distance == pytest.approx(float(matrix[i, j]), rel=1e-5, abs=1e-5)
 
 
-def test_a_graph_is_at_distance_zero_from_itself_and_from_its_relabelling(cost):
+def test_distance_zero_from_itself_and_its_relabelling(cost):
     rng = np.random.default_rng(3)
     g = random_graph(rng, 9)
     turn = torch.from_numpy(rng.permutation(9))
@@ -67,7 +67,7 @@ def test_own_matrix_is_symmetric_and_equals_the_two_sided_one(cost):
 @pytest.mark.parametrize("k", [1, 3])
 def test_nearest_is_what_the_matrix_says(cost, k, cells, monkeypatch):
     monkeypatch.setattr("epic.distance.nearest.CELLS", cells)
-    monkeypatch.setattr("epic.distance.blocks.CELLS", cells)  # small blocks too
+    monkeypatch.setattr("epic.distance.matrices.CELLS", cells)  # small blocks too
     a, b = mixed(9, seed=4), mixed(40, seed=5)
     matrix = cost.distances(a, b).double()
     found = cost.nearest(a, b, k=k)
@@ -119,9 +119,10 @@ def test_soft_distance_tends_to_the_exact_one(learned):
     graphs = mixed(8, seed=8)
     nodes = embed_all(learned, pack(graphs))
     i, j = torch.tensor([0, 2, 5, 6]), torch.tensor([1, 3, 4, 7])
-    exact = exact_distances(learned, nodes, nodes, i, j)
+    pairs = Pairs(learned, source=nodes, target=nodes, i=i, j=j)
+    exact = exact_distances(pairs)
     gap = [
-        (soft_distances(learned, nodes, nodes, i, j, delta=delta, iterations=k) - exact).abs().max()
+        (soft_distances(pairs, delta=delta, iterations=k) - exact).abs().max()
         for delta, k in ((0.3, 10), (0.05, 200), (0.005, 5000))
     ]
     assert gap[0] > gap[1] > gap[2]
@@ -170,7 +171,7 @@ def test_features_far_from_the_origin_are_matched_in_float32_too(offset):
     nodes = NodeCosts(
         torch.cat([x, x.flip(0)]), torch.full((24,), 9.0), torch.full((24,), 9.0), torch.tensor([0, 12, 24])
     )
-    found = assign_pairs(FeatureCost(), nodes, nodes, torch.tensor([0]), torch.tensor([1]))
+    found = assign_pairs(Pairs(FeatureCost(), source=nodes, target=nodes, i=torch.tensor([0]), j=torch.tensor([1])))
     assert found.partner.tolist() == list(range(11, -1, -1))
 
 
@@ -185,7 +186,7 @@ def test_graphs_that_cannot_be_compared_are_refused(cost):
 
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.float64])
-def test_costs_that_are_not_numbers_are_seen_and_large_ones_are_not_mistaken_for_them(precision):
+def test_nan_is_refused_and_large_numbers_are_not(precision):
     ptr, prices = torch.tensor([0, 4]), torch.ones(4, dtype=precision)
     large = torch.full((4, 2), 0.9 * torch.finfo(torch.float32).max, dtype=precision)  # their sum is beyond float32
     assert NodeCosts(large, prices, prices, ptr).check_finite().embedding is large

@@ -232,7 +232,7 @@ def test_a_failed_fit_leaves_the_old_costs():
     assert cost.distance(graphs[0], graphs[1]) == before
 
 
-def test_validation_graphs_of_one_class_are_not_used_and_that_is_said():
+def test_validation_graphs_of_one_class_are_not_used():
     graphs = labelled()
     with pytest.warns(UserWarning, match="the validation graphs are not used"):
         cost = LearnedCost(hidden_channels=8).fit(graphs, validation=graphs[::2], epochs=1, progress=False)
@@ -254,7 +254,7 @@ def test_it_is_a_module():
     assert {p.dtype for p in cost.parameters()} == {torch.double}
 
 
-def test_costs_are_taken_in_evaluation_mode_whatever_the_mode_of_the_model_around_them():
+def test_costs_are_always_in_evaluation_mode():
     graphs = labelled()
     cost = LearnedCost(hidden_channels=8).fit(graphs, epochs=1, progress=False)
     before = cost.distance(*graphs[:2])

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from epic import EPIC, FeatureCost, LearnedCost, UnitCost, edit_path
-from epic.distance.pairs import exact_distances, soft_distances
+from epic.distance.pairs import Pairs, exact_distances, soft_distances
 from epic.graphs.convert import pack
 
 pytestmark = pytest.mark.usefixtures("both_ways")
@@ -228,7 +228,7 @@ def test_soft_distance(tripled):
     cost, graphs = tripled
     nodes = cost.embed(pack(graphs)).double()
     i, j = (t.flatten() for t in torch.meshgrid(torch.arange(4), torch.arange(4, 8), indexing="ij"))
-    found = soft_distances(cost, nodes, nodes, i, j)
+    found = soft_distances(Pairs(cost, source=nodes, target=nodes, i=i, j=j))
     expected = [float(Pair.of(cost, graphs[p], graphs[q]).soft().detach()) for p, q in zip(i, j, strict=True)]
     assert found.tolist() == pytest.approx(expected, rel=1e-5)
 
@@ -239,7 +239,7 @@ def test_gradients(exact):
     parameters = list(cost.network_.parameters())
     nodes = cost.embed(pack(graphs))
     i, j = torch.combinations(torch.arange(len(graphs))).T
-    found = (exact_distances if exact else soft_distances)(cost, nodes, nodes, i, j)
+    found = (exact_distances if exact else soft_distances)(Pairs(cost, source=nodes, target=nodes, i=i, j=j))
     pairs = [Pair.of(cost, graphs[p], graphs[q]) for p, q in zip(i, j, strict=True)]
     expected = sum(pair.distance() if exact else pair.soft() for pair in pairs)
     for got, want in zip(

@@ -5,7 +5,7 @@ import torch
 from torch_geometric.loader import DataLoader
 
 from epic import EPIC, InputError, UnitCost
-from epic.augment.offline import ShardMaker, check_shard, write_shards
+from epic.augment.generation import ShardMaker, check_shard, write_shards
 from epic.data import Shards, load, lollipop
 from epic.data.shards import begin, plan
 from epic.data.splits import split_of

@@ -10,8 +10,7 @@ from epic.data import lollipop
 from epic.distance.pairs import embed_all, reduced_costs
 from epic.graphs.convert import pack
 from epic.graphs.ragged import offsets
-from epic.matching.euclidean import EuclideanReducedCosts
-from epic.matching.reduced import ReducedCosts
+from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts
 from epic.matching.types import NodeCosts
 from tests.sample_graphs import random_graph
 
@@ -33,11 +32,11 @@ def test_pairs_are_assigned_by_what_prices_say(precision):
         nodes = embed_all(cost, pack(graphs))
         h = nodes.embedding.to(precision) if nodes.embedding.is_floating_point() else nodes.embedding
         nodes = NodeCosts(h, nodes.deletion.to(precision), nodes.insertion.to(precision), nodes.ptr)
-        reduced = reduced_costs(cost, nodes, nodes)
+        reduced = reduced_costs(cost, source=nodes, target=nodes)
         first, second = np.array([0, 2, 3, 1, 4, 4]), np.array([2, 0, 3, 4, 1, 0])
         ptr = nodes.ptr.numpy()
         u, n, v, m = ptr[first], np.diff(ptr)[first], ptr[second], np.diff(ptr)[second]
-        partner = reduced.assign(u, n, v, m)
+        partner = reduced.assign(u=u, n=n, v=v, m=m)
         for p, at in enumerate(offsets(n)[:-1]):
             source, target = slice(u[p], u[p] + n[p]), slice(v[p], v[p] + m[p])
             prices = cost.substitution(nodes.embedding[source], nodes.embedding[target]).double()
@@ -55,16 +54,17 @@ def test_pairs_are_assigned_by_what_prices_say(precision):
 
 def test_types_that_are_not_compiled_work_too():
     nodes = embed_all(FeatureCost(), pack([random_graph(np.random.default_rng(0), n) for n in (4, 3)]))
-    where = np.array([0, 4]), np.array([4, 3]), np.array([4, 0]), np.array([3, 4])
-    expected = EuclideanReducedCosts(nodes, nodes).assign(*where)
+    where = {"u": np.array([0, 4]), "n": np.array([4, 3]), "v": np.array([4, 0]), "m": np.array([3, 4])}
+    expected = EuclideanReducedCosts(nodes, nodes).assign(**where)
     half = NodeCosts(nodes.embedding.half(), nodes.deletion.half(), nodes.insertion.half(), nodes.ptr)
     mixed = NodeCosts(nodes.embedding.float(), nodes.deletion, nodes.insertion.repeat_interleave(2)[::2], nodes.ptr)
     for given in (half, mixed):
-        assert EuclideanReducedCosts(given, given).assign(*where).tolist() == expected.tolist()
+        assert EuclideanReducedCosts(given, given).assign(**where).tolist() == expected.tolist()
 
 
 def test_blocks_of_all_shapes():
     table = np.array([[-1.0, -5.0, 2.0], [-4.0, -6.0, 0.0], [1.0, 1.0, 1.0]])
     n, m = np.array([2, 0, 1]), np.array([2, 3, 3])
-    partner = ReducedCosts(lambda u, v: table[u, v]).assign(np.array([0, 1, 2]), n, np.array([0, 0, 0]), m)
+    reduced = ReducedCosts(lambda u, v: table[u, v])
+    partner = reduced.assign(u=np.array([0, 1, 2]), n=n, v=np.array([0, 0, 0]), m=m)
     assert partner.tolist() == [1, 0, -1]  # -5 - 4 beats -1 - 6; nothing in the last row saves

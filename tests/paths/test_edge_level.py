@@ -23,7 +23,7 @@ def graph(labels, *edges):
 
 def paths_of(one, other, **options):
     packed = pack([one, other])
-    return packed, edge_paths(packed, torch.tensor([0]), torch.tensor([1]), **options)
+    return packed, edge_paths(packed, i=torch.tensor([0]), j=torch.tensor([1]), **options)
 
 
 def at(packed, paths, done):
@@ -63,7 +63,7 @@ def test_lengths_by_hand(one, other, length):
     assert len(paths_of(other, one)[1]) == length
 
 
-def test_changed_attributes_and_directions_are_one_operation_an_edge():
+def test_a_changed_edge_is_one_operation():
     one, other = graph([0, 0, 0], (0, 1), (1, 2)), graph([0, 0, 0], (0, 1), (1, 2))
     one.edge_attr = torch.tensor([1.0, 2.0, 1.0, 2.0])
     other.edge_attr = torch.tensor([1.0, 3.0, 1.0, 3.0])
@@ -98,7 +98,7 @@ def test_the_order_of_a_node_and_its_edges():
     x=st.sampled_from(["onehot", "int", "float", None]),
     edge_width=st.sampled_from([None, 0, 2]),
 )
-def test_every_graph_of_a_path_is_what_doing_the_operations_one_by_one_gives(seed, sizes, directed, x, edge_width):
+def test_every_graph_is_what_single_operations_give(seed, sizes, directed, x, edge_width):
     rng = np.random.default_rng(seed)
     kind = {"directed": directed, "x": x, "edge_width": edge_width, "loops": True}
     ends = [random_graph(rng, n, **kind) for n in sizes]

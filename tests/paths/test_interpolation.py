@@ -27,8 +27,7 @@ def test_steps_are_uniform_and_leave_out_the_ends():
     rng = np.random.default_rng(4)
     path = edit_path(random_graph(rng, 5), random_graph(rng, 7), UnitCost())
     n, generator = len(path), torch.Generator().manual_seed(0)
-    pair = torch.tensor([0]), torch.tensor([1])
-    drawn = [sample_step(path._ops, path._ends, *pair, order="random", generator=generator).sum() for _ in range(4000)]
+    drawn = [sample_step(path._ops, "random", generator).sum() for _ in range(4000)]
     counts = np.bincount(drawn, minlength=n + 1)
     assert counts[0] == counts[n] == 0
     expected = 4000 / (n - 1)
@@ -53,10 +52,10 @@ def alike(graphs, cost, seed):
     for switch in (None, without_numba):
         draw = torch.Generator().manual_seed(seed)
         if switch is None:
-            made.append(interpolate_pairs(graphs, i, j, cost=cost, order="random", generator=draw))
+            made.append(interpolate_pairs(graphs, i=i, j=j, cost=cost, order="random", generator=draw))
         else:
             with switch():
-                made.append(interpolate_pairs(graphs, i, j, cost=cost, order="random", generator=draw))
+                made.append(interpolate_pairs(graphs, i=i, j=j, cost=cost, order="random", generator=draw))
     (ours, share), (theirs, other) = made
     for name in ("ptr", "edge_ptr", "edge_index"):
         assert torch.equal(getattr(ours, name), getattr(theirs, name)), name

@@ -29,7 +29,7 @@ def enabled() -> bool:
 
 
 def jit(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Compile a function for both precisions when its module is imported.
+    """Return a decorator that compiles a function for both precisions when its module is imported.
 
     The order of signatures is fixed: several processes may fill numba's cache on disk at once, and numba names what it
     keeps there by the order in which it comes.
@@ -37,9 +37,6 @@ def jit(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callab
     Args:
         signature: numba signature in which ``{bits}`` stands for 32 and 64.
         **options: options of ``numba.njit``.
-
-    Returns:
-        The decorator.
     """
     from numba import njit
 

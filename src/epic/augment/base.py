@@ -13,14 +13,12 @@ from torch_geometric.transforms import BaseTransform
 from typing_extensions import Self
 
 from epic.augment import checks
-from epic.augment.attributes import names_nodes, with_graph_attributes
 from epic.augment.findings import Findings
-from epic.augment.generation import generate_graphs, pick_graphs
-from epic.augment.loader import AugmentedLoader
+from epic.augment.generation import AugmentedLoader, generate_graphs
 from epic.augment.params import Parameters, param
-from epic.augment.seeding import BatchSeeds
+from epic.augment.sampling import BatchSeeds, pick_graphs
 from epic.errors import InputError
-from epic.graphs.convert import pack
+from epic.graphs.convert import names_nodes, pack, with_graph_attributes
 from epic.graphs.packed import Graphs, PackedGraphs, join
 from epic.labels import TASKS, soft_labels
 from epic.random import Seed, base_seed, uniform
@@ -33,18 +31,18 @@ class MethodInfo:
     Attributes:
         paper: Where it was published.
         changes: What differs in an augmented graph.
+        cost: Where its time goes.
         needs: What it must have or prepare.
         label: How labels of augmented graphs come about.
         edge_attr: What becomes of edge attributes.
-        cost: Where its time goes.
     """
 
     paper: str
     changes: str
-    needs: str
-    label: str
-    edge_attr: str
     cost: str
+    needs: str = "nothing"
+    label: str = "unchanged"
+    edge_attr: str = "kept"
 
 
 class Augmentation(Parameters, BaseTransform):
@@ -81,9 +79,7 @@ class Augmentation(Parameters, BaseTransform):
         default=0.5, grid=(0.5, 0.2, 1.0), check=checks.not_negative, help="augmented graphs for each original one"
     )
     replace: bool = param(
-        default=False,
-        check=checks.flag,
-        help="whether they take the place of as many originals, or are added to them",
+        default=False, check=checks.flag, help="whether they take the place of as many originals, or are added to them"
     )
     seed: Seed = param(
         default=0,
@@ -108,9 +104,8 @@ class Augmentation(Parameters, BaseTransform):
     )
 
     def __post_init__(self) -> None:
-        self._seed = base_seed(self.seed)
         self.found_ = Findings()
-        self._seeds = BatchSeeds(self._seed)
+        self._seeds = BatchSeeds(base_seed(self.seed))
 
     def check_params(self) -> None:
         if self.replace and self.ratio > 1:
@@ -120,9 +115,13 @@ class Augmentation(Parameters, BaseTransform):
         """Change parameters, with the same checks as in the constructor."""
         super().set_params(**params)
         if "seed" in params:
-            self._seed = base_seed(self.seed)
-            self._seeds = BatchSeeds(self._seed)
+            self._seeds = BatchSeeds(base_seed(self.seed))
         return self
+
+    @property
+    def _seed(self) -> int:
+        """The number that everything random derives from."""
+        return self._seeds.seed
 
     @property
     def num_classes_(self) -> int | None:
@@ -200,8 +199,6 @@ class Augmentation(Parameters, BaseTransform):
             InputError: If the graphs have no labels, or are of a kind that the method cannot use.
         """
         packed = pack(dataset)
-        if packed.y is None:
-            raise InputError("the graphs have no labels y: give each a class, tasks or values")
         self.found_ = Findings.of_labels(dataset, packed)
         self.examine(packed, decide=True)
         self.prepare(packed, **options)
@@ -247,7 +244,7 @@ class Augmentation(Parameters, BaseTransform):
         result, identity = originals, torch.arange(len(originals))
         count = round(self.ratio * len(originals)) if self.makes_graphs else 0
         picked = pick_graphs(originals, count, generator)
-        made = self.make_graphs(originals, picked, generator) if picked.numel() else None
+        made = self._make_graphs(originals, picked, generator) if picked.numel() else None
         if made is not None:
             chosen = picked.cpu()
             if self.replace:
@@ -256,7 +253,8 @@ class Augmentation(Parameters, BaseTransform):
             result = join([_weighted(result, made).only(made), made])
             identity = torch.cat([identity, torch.full_like(chosen, -1) if self.mixes else chosen])
         new = torch.arange(len(result)) >= len(result) - (0 if made is None else len(made))
-        return with_graph_attributes(self._finish(result, new.to(result.ptr.device)), graphs, originals, identity)
+        batch = self._finish(result, new.to(result.ptr.device))
+        return with_graph_attributes(batch, graphs=graphs, packed=originals, identity=identity)
 
     def make_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         """Return what :meth:`augment_graphs` makes, with degree features that follow the edges.
@@ -266,7 +264,10 @@ class Augmentation(Parameters, BaseTransform):
             picked: Numbers of graphs.
             generator: The only source of randomness.
         """
-        made = self.augment_graphs(self._with_labels(graphs), picked, generator)
+        return self._make_graphs(self._with_labels(graphs), picked, generator)
+
+    def _make_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
+        made = self.augment_graphs(graphs, picked, generator)
         degrees = self.found_.degrees
         return made if made is None or degrees is None or not self.follows_degrees else degrees.refresh(made)
 
@@ -284,7 +285,8 @@ class Augmentation(Parameters, BaseTransform):
             start: The number of the first graph, to continue an earlier run or to share the work among machines.
             progress: Whether to show a progress bar.
         """
-        return generate_graphs(self, pack(dataset), count, base_seed(seed), start, progress)
+        packed, number = pack(dataset), base_seed(seed)
+        return generate_graphs(self, packed, count=count, seed=number, start=start, progress=progress)
 
     def loader(self, dataset: Any, *, batch_size: int = 128, **options: Any) -> AugmentedLoader:
         """Return a DataLoader whose batches are augmented, in its workers if it has any.
@@ -295,7 +297,7 @@ class Augmentation(Parameters, BaseTransform):
             options: Further options of torch's DataLoader. With ``shuffle=True`` the order follows the seed of this
                 method, unless a ``generator`` is given. (PyG's own DataLoader ignores ``collate_fn``.)
         """
-        return AugmentedLoader(self, dataset, batch_size, **options)
+        return AugmentedLoader(self, dataset, batch_size=batch_size, **options)
 
     def set_epoch(self, epoch: int) -> None:
         """State which epoch begins, where workers start again each epoch and batches repeat."""
@@ -310,7 +312,8 @@ class Augmentation(Parameters, BaseTransform):
         packed = pack(batch)
         originals = packed if packed.y is None else self._with_labels(packed)
         result = self._finish(self.scale(originals), torch.zeros_like(originals.sizes, dtype=torch.bool))
-        return with_graph_attributes(result, batch, originals, torch.arange(len(originals)))
+        number = torch.arange(len(originals))
+        return with_graph_attributes(result, graphs=batch, packed=originals, identity=number)
 
     def scale(self, graphs: PackedGraphs) -> PackedGraphs:
         """Return evaluation graphs on the scale that the model sees in training; most methods change nothing."""
@@ -366,9 +369,7 @@ class Augmentation(Parameters, BaseTransform):
         self.examine(graphs)
         if not self.mixes:
             return graphs
-        if graphs.y is None:
-            raise InputError(f"the graphs have no labels y, which {type(self).__name__} mixes: give each a label")
-        return replace(graphs, y=soft_labels(graphs.y, self.num_classes_))
+        return replace(graphs, y=soft_labels(graphs.labels, self.num_classes_))
 
     def _finish(self, graphs: PackedGraphs, new: Tensor) -> Batch:
         return self.mark(graphs, new).to_batch(augmented=new)

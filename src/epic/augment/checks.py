@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -22,32 +22,21 @@ def number(value: Any, name: str) -> float:
     return float(value)
 
 
-def share(value: Any, name: str) -> float:
-    """Return a number between 0 and 1."""
-    if not 0 <= number(value, name) <= 1:
-        raise InputError(f"{name} must lie between 0 and 1, got {value}")
-    return float(value)
+def _number_that(holds: Callable[[float], bool], words: str) -> Check:
+    """Return a check for numbers for which ``holds`` is true; ``words`` say so."""
+
+    def check(value: Any, name: str) -> float:
+        if not holds(number(value, name)):
+            raise InputError(f"{name} must {words}, got {value}")
+        return float(value)
+
+    return check
 
 
-def open_share(value: Any, name: str) -> float:
-    """Return a number strictly between 0 and 1."""
-    if not 0 < number(value, name) < 1:
-        raise InputError(f"{name} must lie between 0 and 1, both excluded, got {value}")
-    return float(value)
-
-
-def positive(value: Any, name: str) -> float:
-    """Return a number above 0."""
-    if not number(value, name) > 0:
-        raise InputError(f"{name} must be a positive number, got {value}")
-    return float(value)
-
-
-def not_negative(value: Any, name: str) -> float:
-    """Return a number from 0 up."""
-    if not number(value, name) >= 0:
-        raise InputError(f"{name} must be a number from 0 up, got {value}")
-    return float(value)
+share = _number_that(lambda v: 0 <= v <= 1, "lie between 0 and 1")
+open_share = _number_that(lambda v: 0 < v < 1, "lie between 0 and 1, both excluded")
+positive = _number_that(lambda v: v > 0, "be a positive number")
+not_negative = _number_that(lambda v: v >= 0, "be a number from 0 up")
 
 
 def count(value: Any, name: str) -> int:
@@ -83,7 +72,7 @@ def optional(check: Check) -> Check:
     return lambda value, name: None if value is None else check(value, name)
 
 
-def need_float(graphs: PackedGraphs, method: str, why: str) -> None:
+def need_float(graphs: PackedGraphs, method: str, why: str = "averages features") -> None:
     """Refuse integer features, which have no values between them."""
     for name, value in (("x", graphs.x), ("edge_attr", graphs.edge_attr)):
         if value is not None and not value.is_floating_point():

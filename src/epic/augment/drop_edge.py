@@ -20,12 +20,7 @@ class DropEdge(Augmentation):
     """
 
     info = MethodInfo(
-        paper="Rong et al., DropEdge, ICLR 2020",
-        changes="edges: some left out",
-        needs="nothing",
-        label="unchanged",
-        edge_attr="kept",
-        cost="one random number an edge",
+        paper="Rong et al., DropEdge, ICLR 2020", changes="edges: some left out", cost="one random number an edge"
     )
 
     p: float = param(

@@ -35,8 +35,6 @@ class DropNode(Augmentation):
         paper="Feng et al., Graph Random Neural Networks, NeurIPS 2020",
         changes="nodes: some left out with their edges (or features zeroed)",
         needs="nothing (float x for zeroing)",
-        label="unchanged",
-        edge_attr="kept",
         cost="one random number a node",
     )
 

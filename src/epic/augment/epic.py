@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +16,17 @@ from epic._io import read_tensors, write_tensors
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.findings import Findings
-from epic.augment.pairs import PAIRS, draw_pairs
 from epic.augment.params import param
-from epic.costs.base import AUGMENTER_FORM, Cost, check_kind, cost_from_state
+from epic.augment.sampling import PAIRS, draw_pairs
+from epic.costs.base import AUGMENTER_FORM, Cost, check_cost, check_kind, cost_from_state
 from epic.costs.learned import LearnedCost
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.labels import mix
 from epic.paths.edit_path import EditPath, edit_path
 from epic.paths.interpolation import interpolate_pairs
-from epic.paths.orders import ORDERS
+from epic.paths.operations import ORDERS
 from epic.random import Seed, digest
-
-
-def _cost(value: Any, name: str) -> Cost | None:
-    if value is not None and not isinstance(value, Cost):
-        raise InputError(f"{name} must be an epic Cost such as UnitCost(), got {type(value).__name__}")
-    return value
 
 
 class EPIC(Augmentation):
@@ -59,12 +53,11 @@ class EPIC(Augmentation):
         changes="nodes, edges, features: a graph on the edit path of two",
         needs="fit: learns what edits cost",
         label="mixed by the share of cost spent",
-        edge_attr="kept",
         cost="embedding of the graphs used, one assignment a graph",
     )
     mixes = True
 
-    cost: Cost | None = param(default=None, check=_cost, kw_only=False, help="what edits cost; None learns it in fit")
+    cost: Cost | None = param(default=None, check=check_cost, kw_only=False, help="what edits cost; None learns it")
     order: str = param(
         default="random", check=checks.one_of(ORDERS), help="order of the operations, see epic.edit_path"
     )
@@ -82,9 +75,7 @@ class EPIC(Augmentation):
     )
     replace = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._learned: Cost | None = None
+    _learned: Cost | None = None
 
     @property
     def cost_(self) -> Cost:
@@ -115,11 +106,14 @@ class EPIC(Augmentation):
         return f"EPIC({params}): {own} {digest(*tensors.values())}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        """Make one graph from the path of each of ``len(picked)`` pairs."""
-        source, target = draw_pairs(graphs.y, len(graphs), picked.numel(), self.pairs, generator)
-        if source.numel() == 0:
+        """Make one graph from the path of each of ``len(picked)`` pairs, label included."""
+        i, j = draw_pairs(graphs.y, graphs=len(graphs), count=picked.numel(), pairs=self.pairs, generator=generator)
+        if i.numel() == 0:
             return None
-        return self._between(graphs, source, target, generator)
+        made, share = interpolate_pairs(graphs, i=i, j=j, cost=self.cost_, order=self.order, generator=generator)
+        y = graphs.labels
+        source, target = (y.index_select(0, index.to(y.device)) for index in (i, j))
+        return replace(made, y=mix(source, target=target, share=torch.from_numpy(share).to(y.device)))
 
     def path(self, source: Data, target: Data, *, order: str | None = None, seed: Seed = 0) -> EditPath:
         """Return the edit path between two graphs.
@@ -141,14 +135,6 @@ class EPIC(Augmentation):
             finish=None if degrees is None else degrees.refresh,
         )
 
-    def _between(self, graphs: PackedGraphs, i: Tensor, j: Tensor, generator: torch.Generator) -> PackedGraphs:
-        """Make one graph from the path of each pair (numbers on the CPU), label included."""
-        made, share = interpolate_pairs(graphs, i, j, cost=self.cost_, order=self.order, generator=generator)
-        assert graphs.y is not None
-        y = graphs.y
-        one, other = (y.index_select(0, index.to(y.device)) for index in (i, j))
-        return replace(made, y=mix(one, other, torch.from_numpy(share).to(y.device)))
-
     def mark(self, graphs: PackedGraphs, new: Tensor) -> PackedGraphs:
         """Append the indicator feature, if wanted."""
         if not self.indicator:
@@ -164,7 +150,7 @@ class EPIC(Augmentation):
         check_kind(self.cost_)
         tensors, header = self.cost_.state()
         params = {**self.get_params(), "seed": self._seed, "cost": _mode(self.cost)}
-        about = {"format": AUGMENTER_FORM, "kind": self.cost_.kind, "params": params, "found": self.found_.to_json()}
+        about = {"format": AUGMENTER_FORM, "kind": self.cost_.kind, "params": params, "found": asdict(self.found_)}
         write_tensors(path, tensors, {**about, **header})
 
     @classmethod

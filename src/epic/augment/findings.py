@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from epic.data.dataset import Dataset
@@ -31,10 +31,10 @@ class Findings:
     @staticmethod
     def of_labels(dataset: Graphs, packed: PackedGraphs) -> Findings:
         """Return what the labels of a dataset are."""
+        y = packed.labels
         if isinstance(dataset, Dataset):
             return Findings(dataset.num_classes, dataset.task)
-        assert packed.y is not None
-        return Findings(count_classes(packed.y), infer_task(packed.y))
+        return Findings(count_classes(y), infer_task(y))
 
     def with_graphs(self, graphs: PackedGraphs, degree_features: bool | None, decide: bool) -> Findings:
         """Return the findings after a look at further graphs.
@@ -57,12 +57,8 @@ class Findings:
             )
         return replace(found, degrees=degrees, decided=decide or informative(graphs))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the findings as JSON values."""
-        return asdict(self)
-
     @staticmethod
     def from_json(values: dict[str, Any]) -> Findings:
-        """Return what :meth:`to_json` gave."""
+        """Return the findings that ``asdict`` gave the values of."""
         degrees = values["degrees"]
         return Findings(**{**values, "degrees": None if degrees is None else DegreeFeatures(**degrees)})

@@ -35,8 +35,6 @@ class FLAG(TrainingMethod):
         paper="Kong et al., Robust Optimization as Data Augmentation for Large-scale Graphs, CVPR 2022",
         changes="node features, against the gradient of the loss",
         needs="for integer features a model with encode, embed, head",
-        label="unchanged",
-        edge_attr="kept",
         cost="one forward and backward for each pass",
     )
 

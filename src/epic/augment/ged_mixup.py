@@ -10,8 +10,8 @@ from torch import Tensor
 
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
-from epic.augment.pairs import PAIRS, draw_pairs
 from epic.augment.params import param
+from epic.augment.sampling import PAIRS, draw_pairs
 from epic.graphs.packed import PackedGraphs
 from epic.labels import mix
 from epic.paths.edge_level import EdgePaths, edge_paths
@@ -42,9 +42,7 @@ class GEDMixup(Augmentation):
     info = MethodInfo(
         paper="control; GED-Mixup in Is Graph Mixup Beneficial?, ICML 2026",
         changes="nodes, edges, features: a graph on the edit path of two",
-        needs="nothing",
         label="mixed by the share of operations done",
-        edge_attr="kept",
         cost="one assignment a graph",
     )
     mixes = True
@@ -55,16 +53,16 @@ class GEDMixup(Augmentation):
     tries: int = param(default=5, check=checks.count, help="draws until a graph in pieces is mended")
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        i, j = draw_pairs(graphs.y, len(graphs), picked.numel(), self.pairs, generator)
+        i, j = draw_pairs(graphs.y, graphs=len(graphs), count=picked.numel(), pairs=self.pairs, generator=generator)
         if i.numel() == 0:
             return None
         here = graphs.to("cpu")
-        paths = edge_paths(here, i, j, use_x=self.found_.degrees is None)
+        paths = edge_paths(here, i=i, j=j, use_x=self.found_.degrees is None)
         done, share = self._draw(paths, here.sizes[i].numpy(), here.sizes[j].numpy(), generator)
         made = paths.graphs(graphs, done)
-        assert graphs.y is not None
-        i, j = i.to(graphs.y.device), j.to(graphs.y.device)
-        return replace(made, y=mix(graphs.y[i], graphs.y[j], torch.from_numpy(share).to(graphs.y.device)))
+        y = graphs.labels
+        i, j = i.to(y.device), j.to(y.device)
+        return replace(made, y=mix(y[i], target=y[j], share=torch.from_numpy(share).to(y.device)))
 
     def _draw(
         self, paths: EdgePaths, source: np.ndarray, target: np.ndarray, generator: torch.Generator

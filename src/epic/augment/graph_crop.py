@@ -7,9 +7,8 @@ from torch import Tensor
 
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
-from epic.augment.pagerank import by_pagerank
 from epic.augment.params import param
-from epic.augment.regions import Regions, keep_first
+from epic.augment.regions import Regions, by_pagerank, keep_first
 from epic.graphs.packed import PackedGraphs
 
 
@@ -28,9 +27,6 @@ class GraphCrop(Augmentation):
     info = MethodInfo(
         paper="Wang et al., GraphCrop, arXiv 2020",
         changes="nodes: those near a random one are kept",
-        needs="nothing",
-        label="unchanged",
-        edge_attr="kept",
         cost="one PageRank a batch",
     )
 

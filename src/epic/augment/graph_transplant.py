@@ -11,10 +11,11 @@ from torch_geometric.data import Batch
 from epic.augment import checks
 from epic.augment.base import MethodInfo
 from epic.augment.params import param
-from epic.augment.shares import another
+from epic.augment.sampling import another
 from epic.augment.training import TrainingMethod, need_parts
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs, join, offsets
+from epic.graphs.ragged import ranks
 from epic.graphs.subgraphs import keep_nodes, never_empty, undirected
 from epic.labels import mix
 from epic.random import uniform
@@ -95,17 +96,14 @@ class GraphTransplant(TrainingMethod):
         chance = torch.rand(target.num_nodes, generator=generator).to(device)
         part = self._grown(source, source.node[SALIENCY], rounds, generator)
         rest = never_empty(target, ~self._grown(target, chance, rounds, generator), generator)
-        assert source.y is not None
-        assert target.y is not None
         come, stay = weight(source, part), weight(target, rest)
-        return changed(
-            transplant(source, target, part, rest, generator), y=mix(target.y, source.y, come / (come + stay))
-        )
+        made = transplant(source, target, part, rest, generator)
+        return changed(made, y=mix(target.labels, target=source.labels, share=come / (come + stay)))
 
     def _grown(self, graphs: PackedGraphs, score: Tensor, rounds: Tensor, generator: torch.Generator) -> Tensor:
         """The nodes of highest score, and what is reached from them in so many rounds."""
         centres = (self.centres * graphs.sizes.double() - 1e-9).ceil().clamp_min(1)  # 0.1 * 30 is more than 3
-        inside = ranks(-score, graphs.graph_of_node, graphs.ptr) < centres[graphs.graph_of_node]
+        inside = ranks(-score, group=graphs.graph_of_node, ptr=graphs.ptr) < centres[graphs.graph_of_node]
         front, (a, b) = inside, graphs.edge_index
         for done in range(self.hops):
             taken = (torch.rand(inside.numel(), generator=generator) < self.spread).to(inside.device)
@@ -115,15 +113,6 @@ class GraphTransplant(TrainingMethod):
             front = near & ~inside & taken & (rounds > done)[graphs.graph_of_node]
             inside = inside | front
         return inside
-
-
-def ranks(value: Tensor, group: Tensor, ptr: Tensor) -> Tensor:
-    """The place of each value among those of its group, the lowest first; groups lie between ``ptr``."""
-    order = value.argsort(stable=True)
-    order = order[group[order].argsort(stable=True)]
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel(), device=order.device) - ptr[group[order]]
-    return rank
 
 
 def weight(graphs: PackedGraphs, stays: Tensor) -> Tensor:
@@ -153,8 +142,8 @@ def transplant(
     cut_graph, ends_graph = source.graph_of_node[inner], target.graph_of_node[ends]
     cut_ptr = offsets(torch.bincount(cut_graph, minlength=count))
     ends_ptr = offsets(torch.bincount(ends_graph, minlength=count))
-    place = ranks(torch.rand(cut.numel(), generator=generator).to(device), cut_graph, cut_ptr)
-    order = ranks(torch.rand(ends.numel(), generator=generator).to(device), ends_graph, ends_ptr)
+    place = ranks(torch.rand(cut.numel(), generator=generator).to(device), group=cut_graph, ptr=cut_ptr)
+    order = ranks(torch.rand(ends.numel(), generator=generator).to(device), group=ends_graph, ptr=ends_ptr)
     shuffled = torch.empty_like(ends)
     shuffled[ends_ptr[ends_graph] + order] = ends
     joined = (place < ends_ptr.diff()[cut_graph]).nonzero()[:, 0]

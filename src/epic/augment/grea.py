@@ -15,9 +15,9 @@ from epic.augment.params import param
 from epic.augment.training import TrainingMethod, need_parts
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs
-from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, gcn_scale
+from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, feature_schemas, gcn_scale
 from epic.nn.messages import SortedEdges
-from epic.random import derived
+from epic.random import derived, seeded
 
 
 class GREA(TrainingMethod):
@@ -41,7 +41,6 @@ class GREA(TrainingMethod):
         changes="vectors of whole graphs: rationale of one, environment of another",
         needs="fit: looks at the features; a model with nodes, pool, head",
         label="that of the rationale",
-        edge_attr="kept",
         cost="a second, small network; the head on all pairs of a batch",
     )
 
@@ -52,29 +51,25 @@ class GREA(TrainingMethod):
     predictor_epochs: int = param(default=3, check=checks.count, help="epochs in a row for the rest")
     separator_layers: int = param(default=2, check=checks.count, help="layers of the separator")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._columns: tuple[FeatureSchema, FeatureSchema | None] | None = None
+    _schemas: tuple[FeatureSchema, FeatureSchema | None] | None = None
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Note what features there are: the separator reads them."""
         super().prepare(graphs, **options)
         if graphs.x is None:
             raise InputError("GREA needs node features x, but the graphs have none: give them one-hot degrees")
-        edges = None if graphs.edge_attr is None else FeatureSchema.of(graphs.edge_attr, "edge_attr")
-        self._columns = FeatureSchema.of(graphs.x, "x"), edges
+        self._schemas = feature_schemas(graphs)
 
     def wrap_model(self, model: nn.Module) -> nn.Module:
         """The backbone with a separator; its first weights are a function of the method's seed."""
         need_parts(model, ("nodes", "pool", "head"), "GREA")
-        if self._columns is None:
+        if self._schemas is None:
             raise InputError("GREA has not seen the features that its separator reads: call fit(train) first")
         shape = getattr(model, "config", None)
         conv = getattr(shape, "conv", BACKBONES[0])
         width = getattr(shape, "hidden_channels", 64)
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(derived(self._seed, "separator").initial_seed())
-            return Rationale(model, Separator(*self._columns, conv, width, self.separator_layers))
+        with seeded(derived(self._seed, "separator").initial_seed()):
+            return Rationale(model, Separator(*self._schemas, conv, width, self.separator_layers))
 
     def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
         """Let the separator learn, or everything else: a function of the epoch alone, so that a run can be resumed."""
@@ -143,10 +138,10 @@ class Separator(nn.Module):
         h = self.first(batch.x, "x")
         weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
-        routes = SortedEdges(batch.edge_index, h.shape[0])
-        scale = gcn_scale(routes, weight, h) if self.conv == "gcn" else None
+        edges = SortedEdges(batch.edge_index, h.shape[0])
+        scale = gcn_scale(edges, weight, h) if self.conv == "gcn" else None
         for layer in self.layers:
-            h = F.relu(layer(h, routes, attr, weight, scale))
+            h = F.relu(layer(h, edges, attr, weight, scale))
         return self.gate(h)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.params import param
-from epic.augment.shares import another, beta
+from epic.augment.sampling import another, beta
 from epic.graphs.packed import PackedGraphs, matrix, offsets
 from epic.labels import mix
 
@@ -49,10 +49,10 @@ class IfMixup(Augmentation):
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         super().prepare(graphs, **options)
-        checks.need_float(graphs, "ifMixup", "averages features")
+        checks.need_float(graphs, "ifMixup")
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        checks.need_float(graphs, "ifMixup", "averages features")
+        checks.need_float(graphs, "ifMixup")
         if len(graphs) < 2:
             return None
         other = another(picked, len(graphs), generator)
@@ -62,7 +62,6 @@ class IfMixup(Augmentation):
 
 def overlay(graphs: PackedGraphs, one: Tensor, two: Tensor, share: Tensor) -> PackedGraphs:
     """``share`` of the graphs ``one`` and the rest of ``two``, node on node in their order."""
-    assert graphs.y is not None
     sides = graphs.select(torch.cat([one, two]))
     part = torch.cat([share, 1 - share])
     ptr = offsets(torch.maximum(*sides.sizes.chunk(2)))
@@ -93,4 +92,5 @@ def overlay(graphs: PackedGraphs, one: Tensor, two: Tensor, share: Tensor) -> Pa
     pairs = pairs[there]
     ends = torch.stack([pairs // total, pairs % total])
     edge_ptr = torch.searchsorted(ends[0].contiguous(), ptr)
-    return PackedGraphs(ptr, edge_ptr, ends, node, edge, mix(graphs.y[one], graphs.y[two], 1 - share))
+    y = mix(graphs.labels[one], target=graphs.labels[two], share=1 - share)
+    return PackedGraphs(ptr, edge_ptr, ends, node, edge, y)

@@ -11,8 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from epic.costs.learning import Epoch
-from epic.costs.triplets import Triplets, fixed_triplets
-from epic.data.splits import hold_out
+from epic.costs.triplets import Triplets, fixed_triplets, judge_triplets, split_graphs
 from epic.graphs.packed import PackedGraphs
 from epic.nn.fit_loop import FitLoop, FitOptions
 from epic.nn.layers import feature_schemas
@@ -54,30 +53,14 @@ def train_matching(
     task: str | None = None,
     progress: bool = True,
 ) -> tuple[MatchingNetwork, list[Epoch]]:
-    """Train a network under which graphs of one class are nearer than those of two.
-
-    Args:
-        graphs: Labelled graphs.
-        options: How to train it.
-        hidden_channels: Width of its layers.
-        num_layers: Rounds of messages.
-        task: What labels are; None infers it.
-        progress: Whether to show a progress bar.
-
-    Returns:
-        The network, and the history of its training.
-    """
-    assert graphs.y is not None
+    """Train a network under which graphs of one class are nearer than those of two, and return it with its history."""
     device = graphs.ptr.device
     with seeded(options.seed):
         network = MatchingNetwork(*feature_schemas(graphs), hidden_channels=hidden_channels, num_layers=num_layers)
     network.to(device)
-    stays, out = hold_out(graphs.y, share=options.validation, least=2, seed=options.seed)
-    train = graphs.select(stays.to(device))
-    held = graphs.select(out.to(device))
-    assert train.y is not None
-    triplets = Triplets(train.y.cpu(), task)
-    watched = fixed_triplets(held, task, options.seed) if out.numel() else None
+    train, validation = split_graphs(graphs, share=options.validation, seed=options.seed)
+    triplets = Triplets(train.labels.cpu(), task)
+    fixed = None if validation is None else fixed_triplets(validation, task, options.seed)
     last: Tensor = torch.empty(0, dtype=torch.long)  # triplets to take the averages of BatchNorm from
 
     def batches(epoch: int) -> Iterator[tuple[Tensor, ...]]:
@@ -100,13 +83,10 @@ def train_matching(
     @torch.no_grad()
     def evaluate(_: nn.Module) -> dict[str, Any]:
         _settle(network, train, *last)
-        if watched is None:
+        if validation is None or fixed is None:
             return {"validation": None, "ordered": None}
-        gap = torch.cat([_gaps(network, held, *part) for part in _parts(held, *watched)])
-        return {
-            "validation": float(F.relu(gap + options.margin).mean()),
-            "ordered": float((gap < 0).double().mean()),
-        }
+        parts = _parts(validation, *fixed)
+        return judge_triplets((_gaps(network, validation, *part) for part in parts), options.margin)
 
     loop = FitLoop(network, options, judge=lambda line: Epoch.of(line).judged)
     loop.run(batches=batches, loss=loss, evaluate=evaluate, progress=progress, description="learning to match")

@@ -9,7 +9,7 @@ from torch_geometric.data import Batch
 from epic.augment import checks
 from epic.augment.base import MethodInfo
 from epic.augment.params import param
-from epic.augment.shares import beta
+from epic.augment.sampling import beta
 from epic.augment.training import TrainingMethod, need_parts
 from epic.errors import InputError
 
@@ -30,7 +30,6 @@ class ManifoldMixup(TrainingMethod):
         changes="vectors of whole graphs",
         needs="a model with embed, head",
         label="loss mixed by a share from Beta(alpha, alpha)",
-        edge_attr="kept",
         cost="nearly none",
     )
     mixes = True

@@ -16,6 +16,7 @@ from epic.augment.reliability import HELD_OUT, Descriptors, Given, Logistic, Rel
 from epic.data.splits import hold_out
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, join, matrix, offsets, ranges
+from epic.graphs.ragged import ranks
 from epic.labels import soft_labels
 from epic.random import uniform
 
@@ -51,7 +52,6 @@ class MotifSwap(Augmentation):
         changes="edges: open triads rewired",
         needs="fit: a small classifier for its label filter",
         label="unchanged; graphs of doubtful label are refused",
-        edge_attr="kept",
         cost="all pairs of neighbours; the filter's classifier",
     )
 
@@ -61,17 +61,14 @@ class MotifSwap(Augmentation):
     label_filter: bool = param(default=True, check=checks.flag, help="refuse graphs of doubtful label")
     tries: int = param(default=3, check=checks.count, help="draws until the original stays")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._reliable: Reliability | None = None
+    _reliable: Reliability | None = None
 
     def prepare(self, graphs: PackedGraphs, classifier: Callable | None = None, **options: Any) -> None:
         """Make the filter; ``classifier`` is a trained model of your own."""
         super().prepare(graphs, **options)
         if not self.label_filter:
             return
-        assert graphs.y is not None
-        y = soft_labels(graphs.y, self.num_classes_)
+        y = soft_labels(graphs.labels, self.num_classes_)
         label, num_classes = self._class_of(y), max(2, y.shape[1])
         known = (label >= 0).nonzero()[:, 0]
         graphs, label = graphs.select(known), label[known]
@@ -194,12 +191,7 @@ def _swapped(graphs: PackedGraphs, share: float, generator: torch.Generator) -> 
 
 def _ranks(group: Tensor, key: Tensor, groups: int) -> Tensor:
     """Place of each item in its group, highest key first."""
-    order = key.argsort(descending=True, stable=True)
-    order = order[group[order].argsort(stable=True)]
-    start = offsets(torch.bincount(group, minlength=groups))
-    rank = torch.empty_like(group)
-    rank[order] = torch.arange(group.numel(), device=group.device) - start[group[order]]
-    return rank
+    return ranks(-key, group=group, ptr=offsets(torch.bincount(group, minlength=groups)))
 
 
 def _gumbel(count: int, generator: torch.Generator) -> Tensor:

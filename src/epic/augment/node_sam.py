@@ -37,8 +37,6 @@ class NodeSam(Augmentation):
     info = MethodInfo(
         paper="Yoo et al., Model-Agnostic Augmentation for Accurate Graph Classification, WWW 2022",
         changes="nodes, edges: one node split, two neighbours merged",
-        needs="nothing",
-        label="unchanged",
         edge_attr="kept; the new edge copies one near it",
         cost="a few passes over the edges",
     )
@@ -148,21 +146,19 @@ def split_and_merge(graphs: PackedGraphs, change: Change) -> PackedGraphs:
 
     stays = np.flatnonzero(~drop)
     stays = stays[np.argsort(owner[stays], kind="stable")]
-
-    def there(array: np.ndarray) -> Tensor:
-        return torch.from_numpy(array).to(graphs.ptr.device)
-
-    node = {k: value[there(node_from)] for k, value in graphs.node.items()}
-    x = graphs.x
-    if x is not None and x.is_floating_point():
-        node["x"][there(place[kept])] = (x[there(origin[kept])] + x[there(origin[gone])]) / 2
-    return replace(
-        graphs,
-        edge_ptr=there(offsets(np.bincount(owner[stays], minlength=len(graphs)))),
-        edge_index=there(place[np.stack([u[stays], v[stays]])]),
-        node=node,
-        edge={k: value[there(at[stays])] for k, value in graphs.edge.items()},
+    made = graphs.edited(
+        ptr=ptr,
+        edge_ptr=offsets(np.bincount(owner[stays], minlength=len(graphs))),
+        edge_index=place[np.stack([u[stays], v[stays]])],
+        node_at=node_from,
+        edge_at=at[stays],
     )
+    if graphs.x is not None and made.x is not None and graphs.x.is_floating_point():
+        merged, one, two = (
+            torch.from_numpy(t).to(graphs.ptr.device) for t in (place[kept], origin[kept], origin[gone])
+        )
+        made.x[merged] = (graphs.x[one] + graphs.x[two]) / 2
+    return replace(made, y=graphs.y)
 
 
 def _arrays(graphs: PackedGraphs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

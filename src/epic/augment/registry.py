@@ -37,14 +37,19 @@ class Preset:
     Attributes:
         name: Its name on the command line.
         cls: The class of the augmentation.
-        info: What ``epic methods`` lists.
         fixed: Parameters that cannot be set.
+        facts: Where what ``epic methods`` lists differs from the facts of the class.
     """
 
     name: str
     cls: type[Augmentation]
-    info: MethodInfo
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def info(self) -> MethodInfo:
+        """Return what ``epic methods`` lists."""
+        return replace(self.cls.info, **self.facts)
 
     @property
     def params(self) -> dict[str, Param]:
@@ -64,45 +69,34 @@ class Preset:
         return self.cls(**settings, **self.fixed)
 
 
-_CONTROL = replace(
-    EPIC.info,
-    paper="control; Heo et al., EPIC, IJCAI 2024, table of cost functions",
-    needs="nothing",
-    cost="one assignment a graph",
-)
+_CONTROL = {
+    "paper": "control; Heo et al., EPIC, IJCAI 2024, table of cost functions",
+    "needs": "nothing",
+    "cost": "one assignment a graph",
+}
 _PRESETS = (  # in the order of the paper's tables
-    *(
-        Preset(name, cls, cls.info)
-        for name, cls in {
-            "vanilla": Vanilla,
-            "drop_edge": DropEdge,
-            "drop_node": DropNode,
-            "subgraph": Subgraph,
-            "flag": FLAG,
-            "submix": SubMix,
-            "manifold_mixup": ManifoldMixup,
-            "g_mixup": GMixup,
-            "grea": GREA,
-            "s_mixup": SMixup,
-            "epic": EPIC,
-        }.items()
-    ),
-    Preset("epic_unit", EPIC, _CONTROL, {"cost": UnitCost()}),
-    Preset("epic_feature", EPIC, _CONTROL, {"cost": FeatureCost()}),
-    Preset("epic_no_indicator", EPIC, replace(EPIC.info, paper="control; " + EPIC.info.paper), {"indicator": False}),
-    *(
-        Preset(name, cls, cls.info)
-        for name, cls in {
-            "ged_mixup": GEDMixup,
-            "graph_crop": GraphCrop,
-            "motif_swap": MotifSwap,
-            "graph_transplant": GraphTransplant,
-            "if_mixup": IfMixup,
-            "node_sam": NodeSam,
-        }.items()
-    ),
+    Preset("vanilla", Vanilla),
+    Preset("drop_edge", DropEdge),
+    Preset("drop_node", DropNode),
+    Preset("subgraph", Subgraph),
+    Preset("flag", FLAG),
+    Preset("submix", SubMix),
+    Preset("manifold_mixup", ManifoldMixup),
+    Preset("g_mixup", GMixup),
+    Preset("grea", GREA),
+    Preset("s_mixup", SMixup),
+    Preset("epic", EPIC),
+    Preset("epic_unit", EPIC, {"cost": UnitCost()}, _CONTROL),
+    Preset("epic_feature", EPIC, {"cost": FeatureCost()}, _CONTROL),
+    Preset("epic_no_indicator", EPIC, {"indicator": False}, {"paper": "control; " + EPIC.info.paper}),
+    Preset("ged_mixup", GEDMixup),
+    Preset("graph_crop", GraphCrop),
+    Preset("motif_swap", MotifSwap),
+    Preset("graph_transplant", GraphTransplant),
+    Preset("if_mixup", IfMixup),
+    Preset("node_sam", NodeSam),
 )
-METHODS: dict[str, Preset] = {preset.name: preset for preset in _PRESETS}
+METHODS = {preset.name: preset for preset in _PRESETS}
 
 
 def find_method(name: str) -> Preset:

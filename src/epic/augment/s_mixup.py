@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.learn_matching import Matching, train_matching
 from epic.augment.params import param
-from epic.augment.shares import another, beta
+from epic.augment.sampling import another, beta
 from epic.costs.learning import Epoch
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs, matrix, ranges
@@ -68,10 +69,8 @@ class SMixup(Augmentation):
     ratio: float = param(default=1.0)
     replace: bool = param(default=True)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.history_: list[Epoch] = []
-        self._network: MatchingNetwork | None = None
+    history_: Sequence[Epoch] = ()
+    _network: MatchingNetwork | None = None
 
     @property
     def network(self) -> MatchingNetwork:
@@ -81,7 +80,7 @@ class SMixup(Augmentation):
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Train the matching network; ``history_`` then tells how well it orders triplets."""
-        checks.need_float(graphs, "S-Mixup", "averages features")
+        checks.need_float(graphs, "S-Mixup")
         progress = options.pop("progress", True)
         for name in options:
             choose(name, Matching.__dataclass_fields__, "option of fit")
@@ -99,7 +98,7 @@ class SMixup(Augmentation):
         return f"{super().fingerprint()} {digest(*self.network.state_dict().values())}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        checks.need_float(graphs, "S-Mixup", "averages features")
+        checks.need_float(graphs, "S-Mixup")
         if len(graphs) < 2:
             return None
         one, two, place = _couples(picked, len(graphs), generator)
@@ -112,8 +111,7 @@ class SMixup(Augmentation):
         parts = blocks(pairs.ptr, AREA // channels)
         h = network(pairs, parts)
         mixed = blend(pairs, h, parts, share.to(h.dtype), self.temperature, self.cut)
-        assert graphs.y is not None
-        mixed = replace(mixed, y=mix(graphs.y[base], graphs.y[other], 1 - share))
+        mixed = replace(mixed, y=mix(graphs.labels[base], target=graphs.labels[other], share=1 - share))
         return mixed if place.numel() == base.numel() else mixed.select(place)
 
 

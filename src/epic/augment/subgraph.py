@@ -29,9 +29,6 @@ class Subgraph(Augmentation):
     info = MethodInfo(
         paper="You et al., Graph Contrastive Learning with Augmentations, NeurIPS 2020",
         changes="nodes: a random connected part is kept",
-        needs="nothing",
-        label="unchanged",
-        edge_attr="kept",
         cost="one shortest-path search a batch",
     )
 

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
-from epic.augment.pagerank import by_pagerank
 from epic.augment.params import param
-from epic.augment.regions import Regions
+from epic.augment.regions import Regions, by_pagerank
+from epic.augment.sampling import another
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import merge, offsets, owners, ranges
 from epic.labels import mix
@@ -35,9 +35,7 @@ class SubMix(Augmentation):
     info = MethodInfo(
         paper="Yoo et al., Model-Agnostic Augmentation for Accurate Graph Classification, WWW 2022",
         changes="nodes, edges, features: a region comes from another graph",
-        needs="nothing",
         label="mixed by the share of edges from each graph",
-        edge_attr="kept",
         cost="one PageRank a batch",
     )
     mixes = True
@@ -53,8 +51,7 @@ class SubMix(Augmentation):
         count, total = picked.numel(), len(graphs)
         if total < 2:
             return None
-        step = 1 + (uniform(count, generator) * (total - 1)).long().to(picked.device)
-        both = graphs.select(torch.cat([picked, (picked + step) % total]))
+        both = graphs.select(torch.cat([picked, another(picked, total, generator)]))
         regions = Regions.of(both, generator)
         order = by_pagerank(regions, self.restart)
         room = _first_component(regions, order).reshape(2, count).min(0)
@@ -89,20 +86,15 @@ def graft(both: PackedGraphs, order: np.ndarray, size: np.ndarray) -> PackedGrap
 
     edges, nodes = stayed + came, np.diff(ptr[: count + 1])
     share = np.where(edges > 0, came / np.maximum(edges, 1), size / np.maximum(nodes, 1))
-
-    def there(array: np.ndarray) -> Tensor:
-        return torch.from_numpy(array).to(both.ptr.device)
-
-    assert both.y is not None
-    return replace(
-        both,
-        ptr=both.ptr[: count + 1],
-        edge_ptr=there(offsets(edges)),
-        edge_index=there(place[np.stack([source[edge_from], target[edge_from]])]),
-        node={k: v[there(node_from)] for k, v in both.node.items()},
-        edge={k: v[there(edge_from)] for k, v in both.edge.items()},
-        y=mix(both.y[:count], both.y[count:], there(share)),
+    made = both.edited(
+        ptr=ptr[: count + 1],
+        edge_ptr=offsets(edges),
+        edge_index=place[np.stack([source[edge_from], target[edge_from]])],
+        node_at=node_from,
+        edge_at=edge_from,
     )
+    y = both.labels
+    return replace(made, y=mix(y[:count], target=y[count:], share=torch.from_numpy(share).to(y.device)))
 
 
 def _first_component(regions: Regions, order: np.ndarray) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,23 +18,36 @@ from epic.labels import loss, soft_labels
 SEED = "augment_seed"
 
 
-class TrainingSteps(Protocol):
+class TrainingSteps(ABC):
     """What a training loop asks of a method; :func:`training_steps` gives it for any augmentation."""
 
     def wrap_model(self, model: nn.Module) -> nn.Module:
-        """Return the module to train in place of ``model``."""
+        """Return the module to train in place of ``model``; a method that trains further networks wraps it."""
+        return model
 
+    @abstractmethod
     def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
-        """Prepare an epoch."""
+        """Prepare an epoch.
 
+        Args:
+            model: The module that is trained.
+            epoch: Number of the epoch.
+        """
+
+    @abstractmethod
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        """Return the value to call ``backward`` on; clear gradients before it, not after."""
+        """Return the value to call ``backward`` on; clear gradients before it, not after.
 
-    def on_train_end(self, model: nn.Module) -> None:
+        Args:
+            model: The module that :meth:`wrap_model` returned.
+            batch: A batch; if the method was not called on it, it is now.
+        """
+
+    def on_train_end(self, model: nn.Module) -> None:  # noqa: B027  most have nothing to do
         """Clean up after the last epoch."""
 
 
-class TrainingMethod(Augmentation):
+class TrainingMethod(Augmentation, TrainingSteps):
     """Base of methods that act in the loss.
 
     Called on a batch, such a method attaches the randomness of the training step to it; :meth:`loss` then does the
@@ -47,30 +60,8 @@ class TrainingMethod(Augmentation):
     replace = False
     degree_features: bool | None = False
 
-    @abstractmethod
-    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        """Return the value to call ``backward`` on.
-
-        Args:
-            model: The module that :meth:`wrap_model` returned.
-            batch: A batch; if this method was not called on it, it is now.
-        """
-
-    def wrap_model(self, model: nn.Module) -> nn.Module:
-        """Return the module to train in place of ``model``; a method that trains further networks wraps it."""
-        return model
-
     def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
-        """Prepare an epoch.
-
-        Args:
-            model: The module that is trained.
-            epoch: Number of the epoch.
-        """
         self.set_epoch(epoch)
-
-    def on_train_end(self, model: nn.Module) -> None:
-        """Clean up after the last epoch."""
 
     def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
         """Let a batch carry the randomness of its training step, from whatever process makes it.
@@ -98,23 +89,15 @@ class TrainingMethod(Augmentation):
         return torch.Generator().manual_seed(int(batch[SEED]))
 
     def criterion(self, output: Tensor, y: Tensor) -> Tensor:
-        """Return the loss.
-
-        Args:
-            output: Outputs of the model.
-            y: Labels of any kind.
-        """
+        """Return the loss of ``output`` against labels ``y`` of any kind."""
         return label_loss(self, output, y)
 
 
-class PlainSteps:
+class PlainSteps(TrainingSteps):
     """Training on the batches of a method that does not act in the loss."""
 
     def __init__(self, augment: Augmentation) -> None:
         self.augment = augment
-
-    def wrap_model(self, model: nn.Module) -> nn.Module:
-        return model
 
     def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
         self.augment.set_epoch(epoch)
@@ -122,9 +105,6 @@ class PlainSteps:
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         batch = batch if "augmented" in batch else self.augment(batch)
         return label_loss(self.augment, model(batch), batch.y)
-
-    def on_train_end(self, model: nn.Module) -> None:
-        pass
 
 
 def training_steps(augment: Augmentation) -> TrainingSteps:

@@ -8,7 +8,7 @@ from epic.augment.base import Augmentation, MethodInfo
 class Vanilla(Augmentation):
     """Leave batches as they are."""
 
-    info = MethodInfo(paper="-", changes="nothing", needs="nothing", label="unchanged", edge_attr="kept", cost="none")
+    info = MethodInfo(paper="-", changes="nothing", cost="none")
     makes_graphs = False
     ratio = 0.0
     replace = False

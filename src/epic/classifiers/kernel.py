@@ -209,10 +209,12 @@ def mutual_distances(cost: Cost, a: NodeCosts, b: NodeCosts, *, progress: bool) 
         Distances ``[A, B]`` in float64.
     """
     same = cost.symmetric and all(torch.equal(nodes.deletion, nodes.insertion) for nodes in (a, b))
-    there = distance_matrix(cost, a, b, mirror=same and a is b, progress=progress).double().numpy()
+    there = distance_matrix(cost, source=a, target=b, mirror=same and a is b, progress=progress).double().numpy()
     if same:
         return there
-    back = there if a is b else distance_matrix(cost, b, a, mirror=False, progress=progress).double().numpy()
+    back = (
+        there if a is b else distance_matrix(cost, source=b, target=a, mirror=False, progress=progress).double().numpy()
+    )
     return (there + back.T) / 2
 
 

@@ -183,7 +183,9 @@ class EditNeighbors(DistanceClassifier):
         asked = self.n_neighbors_ if n_neighbors is None else n_neighbors
         (k,) = choices(asked, (), len(self._graphs) - (graphs is None))
         with torch.no_grad():
-            return nearest(self.cost_, query, self._nodes, k, skip_self=graphs is None, progress=self.progress)
+            return nearest(
+                self.cost_, source=query, target=self._nodes, k=k, skip_self=graphs is None, progress=self.progress
+            )
 
     def _vote(self, graphs: Graphs) -> tuple[np.ndarray, np.ndarray]:
         share, winner = vote(self._search(graphs), self._codes, self.classes_.size, weights=self.weights)

@@ -45,7 +45,7 @@ def augment(
     from tqdm import tqdm
 
     from epic.augment import find_method
-    from epic.augment.offline import ShardMaker, check_shard, write_shards
+    from epic.augment.generation import ShardMaker, check_shard, write_shards
     from epic.data.shards import begin
     from epic.train.config import run_config
     from epic.train.run import dataset_of, file_digest, setup

@@ -48,7 +48,7 @@ def exhibits(dataset: Dataset, *, cost: Cost, pairs: int, order: str, seed: int)
 
     Real-valued targets and several tasks have no classes to compare: their pairs are random.
     """
-    from epic.augment.pairs import draw_pairs
+    from epic.augment.sampling import draw_pairs
     from epic.graphs.packed import matrix
     from epic.paths import edit_path
     from epic.random import base_seed, derived
@@ -60,7 +60,13 @@ def exhibits(dataset: Dataset, *, cost: Cost, pairs: int, order: str, seed: int)
     made = []
     for kind, count in wanted.items():
         # Draw more than is shown: partners then come from a larger pool, and few graphs appear twice.
-        drawn = draw_pairs(dataset.y, len(dataset), 40 * count, kind, derived(origin, "gallery", kind))
+        drawn = draw_pairs(
+            dataset.y,
+            graphs=len(dataset),
+            count=40 * count,
+            pairs=kind,
+            generator=derived(origin, "gallery", kind),
+        )
         for i, j in zip(*(d[:count].tolist() for d in drawn), strict=True):
             one, other = dataset.graphs.graph(i), dataset.graphs.graph(j)
             path = edit_path(one, other, cost=cost, order=order, seed=origin, num_classes=dataset.num_classes)

@@ -15,7 +15,7 @@ from epic._io import read_tensors, write_tensors
 from epic.distance.explain import Explanation, explain
 from epic.distance.matrices import distance_matrix
 from epic.distance.nearest import Neighbors, nearest
-from epic.distance.pairs import embed_both, exact_distances
+from epic.distance.pairs import Pairs, embed_both, exact_distances
 from epic.errors import InputError, choose
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.matching.types import NodeCosts
@@ -89,7 +89,7 @@ class Cost(ABC):
         """
         one, other = embed_both(self, source, target)
         zero = torch.zeros(1, dtype=torch.long)
-        return float(exact_distances(self, one, other, zero, zero))
+        return float(exact_distances(Pairs(self, source=one, target=other, i=zero, j=zero)))
 
     @torch.no_grad()
     def distances(self, source: Graphs, target: Graphs | None = None, *, progress: bool = True) -> Tensor:
@@ -105,7 +105,7 @@ class Cost(ABC):
         """
         a, b = embed_both(self, source, target)
         mirror = self.symmetric and target is None and torch.equal(a.deletion, a.insertion)
-        return distance_matrix(self, a, b, mirror=mirror, progress=progress)
+        return distance_matrix(self, source=a, target=b, mirror=mirror, progress=progress)
 
     @torch.no_grad()
     def nearest(self, source: Graphs, target: Graphs | None = None, *, k: int = 1, progress: bool = True) -> Neighbors:
@@ -126,7 +126,7 @@ class Cost(ABC):
         others = len(b) - (target is None)
         if not 1 <= k <= others:
             raise InputError(f"k = {k} neighbours asked of {others} graphs: k must lie between 1 and {others}")
-        return nearest(self, a, b, k, skip_self=target is None, progress=progress)
+        return nearest(self, source=a, target=b, k=k, skip_self=target is None, progress=progress)
 
     def explain(self, graph: Graphs, reference: Graphs | None = None) -> Explanation:
         """Tell what each node of a graph costs; ``epic.view.costs`` draws it.
@@ -182,6 +182,35 @@ class Cost(ABC):
         return found
 
 
+def euclidean(source: Tensor, target: Tensor) -> Tensor:
+    """Compute Euclidean distances with a gradient everywhere (0, not infinity, at distance 0).
+
+    Inner products are about nine times faster than differences (``torch.cdist`` without its matrix product, 30-node
+    graphs on a CPU). A single source row is compared by differences, which keep all digits: equal nodes are at distance
+    zero.
+
+    Args:
+        source: vectors ``[..., n, D]``.
+        target: vectors ``[..., m, D]``.
+
+    Returns:
+        Distances ``[..., n, m]``.
+    """
+    if source.shape[-2] == 1:
+        square = (target - source).square().sum(-1)[..., None, :]
+    else:
+        # Far from the origin inner products cancel; distances do not change if both sides move together.
+        middle = source.detach().mean(-2, keepdim=True) if source.shape[-2] else 0.0
+        source, target = source - middle, target - middle
+        square = (
+            source.square().sum(-1)[..., :, None]
+            + target.square().sum(-1)[..., None, :]
+            - 2 * source @ target.transpose(-1, -2)
+        )
+    positive = square > 0
+    return square.where(positive, 1.0).sqrt() * positive
+
+
 def cost_from_state(tensors: dict[str, Tensor], header: dict[str, Any], path: str | Path) -> Cost:
     """Make the cost that a header describes, whatever its kind."""
     known = {c.kind: c for c in _descendants(Cost) if c.__dict__.get("kind")}  # type: ignore[type-abstract]
@@ -190,6 +219,13 @@ def cost_from_state(tensors: dict[str, Tensor], header: dict[str, Any], path: st
         return known[kind].from_state(tensors, header)
     except (KeyError, TypeError, RuntimeError) as error:
         raise InputError(f"{path} does not hold a complete {kind} cost ({error}): save it again") from error
+
+
+def check_cost(value: Any, name: str = "cost") -> Cost | None:
+    """Return a cost, or None, or raise an error."""
+    if value is not None and not isinstance(value, Cost):
+        raise InputError(f"{name} must be an epic Cost such as UnitCost(), got {value!r}")
+    return value
 
 
 def check_kind(cost: Cost) -> None:

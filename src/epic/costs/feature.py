@@ -7,10 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from epic.costs.base import Cost
+from epic.costs.base import Cost, euclidean
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix
-from epic.matching.euclidean import euclidean
 from epic.matching.types import NodeCosts
 
 

@@ -10,14 +10,13 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import Self
 
-from epic.costs.base import Cost
+from epic.costs.base import Cost, euclidean
 from epic.costs.learning import Epoch, Learning, learn
+from epic.costs.triplets import split_graphs
 from epic.data.dataset import Dataset
-from epic.data.splits import hold_out
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
-from epic.matching.euclidean import euclidean
 from epic.matching.types import NodeCosts
 from epic.nn.cost_network import CostNetwork
 from epic.nn.layers import BACKBONES, FeatureSchema, feature_schemas
@@ -64,6 +63,10 @@ class LearnedCost(Cost, nn.Module):
         self.learning_: Learning | None = None
 
     @property
+    def _shape(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("backbone", "hidden_channels", "num_layers")}
+
+    @property
     def fitted(self) -> bool:
         """Whether costs have been learned or loaded."""
         return "network_" in self._modules
@@ -100,27 +103,24 @@ class LearnedCost(Cost, nn.Module):
             choose(name, Learning.__dataclass_fields__, "option of fit")
         settings = Learning(seed=base_seed(seed), **options)
         task = graphs.task if task is None and isinstance(graphs, Dataset) else task
-        train, held = pack(graphs), None
-        if train.y is None:
-            raise InputError("the graphs have no labels y: learning costs needs them")
-        if not isinstance(validation, (int, float)):
-            held = pack(validation)
-        else:  # at least two of a class, or there is no triplet to validate on
-            stays, out = hold_out(train.y, share=float(validation), least=2, seed=settings.seed)
-            if out.numel():
-                train, held = train.select(stays), train.select(out)
+        train = pack(graphs)
+        if isinstance(validation, (int, float)):
+            train, validation = split_graphs(train, share=float(validation), seed=settings.seed)
+        else:
+            validation = pack(validation)
         with seeded(settings.seed):
             network = self._network(*feature_schemas(train)).to(device or "cpu")
         before = self._modules.get("network_")
         self.network_ = network
         try:
-            history = learn(self, train, held, settings, task=task, checkpoint=checkpoint, progress=progress)
+            options = {"options": settings, "task": task, "checkpoint": checkpoint, "progress": progress}
+            self.history_ = learn(self, train=train, validation=validation, **options)
         except BaseException:
             del self.network_
             if before is not None:  # a failed or interrupted fit leaves what was there
                 self.network_ = before  # type: ignore[assignment]
             raise
-        self.history_, self.learning_ = history, settings
+        self.learning_ = settings
         return self
 
     def train(self, mode: bool = True) -> Self:
@@ -144,18 +144,13 @@ class LearnedCost(Cost, nn.Module):
         return super().__getattr__(name)
 
     def __repr__(self) -> str:
-        shape = f"backbone={self.backbone!r}, hidden_channels={self.hidden_channels}, num_layers={self.num_layers}"
+        shape = ", ".join(f"{name}={value!r}" for name, value in self._shape.items())
         return f"{type(self).__name__}({shape})" + (f" learned in {len(self.history_)} epochs" if self.fitted else "")
 
     def config(self) -> dict[str, Any]:
         """Return what :meth:`from_state` makes the network from, as JSON values."""
-        return {
-            "backbone": self.backbone,
-            "hidden_channels": self.hidden_channels,
-            "num_layers": self.num_layers,
-            "nodes": asdict(self.network_.nodes),
-            "edges": None if self.network_.edges is None else asdict(self.network_.edges),
-        }
+        nodes, edges = self.network_.nodes, self.network_.edges
+        return {**self._shape, "nodes": asdict(nodes), "edges": None if edges is None else asdict(edges)}
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return dict(self.network_.state_dict()), {
@@ -180,6 +175,4 @@ class LearnedCost(Cost, nn.Module):
         return cost
 
     def _network(self, nodes: FeatureSchema, edges: FeatureSchema | None) -> CostNetwork:
-        return CostNetwork(
-            nodes, edges, backbone=self.backbone, hidden_channels=self.hidden_channels, num_layers=self.num_layers
-        )
+        return CostNetwork(nodes, edges, **self._shape)

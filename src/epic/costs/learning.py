@@ -12,8 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from epic._checkpoint import identity
-from epic.costs.triplets import Triplets, fixed_triplets
-from epic.distance.pairs import exact_distances, soft_distances
+from epic.costs.triplets import Triplets, fixed_triplets, judge_triplets
+from epic.distance.pairs import Pairs, exact_distances, soft_distances
 from epic.errors import choose
 from epic.graphs.packed import PackedGraphs
 from epic.nn.fit_loop import FitLoop, FitOptions, Line
@@ -90,28 +90,20 @@ class Epoch:
 
 def learn(
     cost: LearnedCost,
+    *,
     train: PackedGraphs,
     validation: PackedGraphs | None,
     options: Learning,
-    *,
     task: str | None = None,
     checkpoint: str | Path | None = None,
     progress: bool = True,
 ) -> list[Epoch]:
-    """Fit the network of ``cost`` in place and return the history.
+    """Fit the network of ``cost`` in place and return the history; see :meth:`epic.LearnedCost.fit`.
 
-    Args:
-        cost: The cost, with an initialised network.
-        train: Labelled graphs to learn from.
-        validation: Labelled graphs that choose the epoch; None leaves it to the training loss.
-        options: How to learn.
-        task: What the labels are; inferred from them if None.
-        checkpoint: File to go on from after a kill.
-        progress: Whether to show a progress bar.
+    Without validation graphs the training loss chooses the epoch.
     """
-    assert train.y is not None
-    triplets = Triplets(train.y.cpu(), task)
-    watched = None if validation is None else fixed_triplets(validation, task, options.seed)
+    triplets = Triplets(train.labels.cpu(), task)
+    fixed = None if validation is None else fixed_triplets(validation, task, options.seed)
     used = [train] if validation is None else [train, validation]
     loop = FitLoop(
         cost.network_,
@@ -120,7 +112,7 @@ def learn(
         identity=identity([asdict(options), cost.config()], *(g.digest() for g in used)),
         checkpoint=checkpoint,
     )
-    train, *held = (g.to(cost.network_.device) for g in used)
+    train, *validation_graphs = (g.to(cost.network_.device) for g in used)
 
     def batches(epoch: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         generator = derived(options.seed, "epoch", epoch)
@@ -133,38 +125,32 @@ def learn(
                 yield anchor, *triplets.draw(anchor, generator)
 
     def loss(triplet: tuple[Tensor, Tensor, Tensor]) -> Tensor:
-        near, far = _distances(cost, train, *triplet, options)
-        return F.relu(near - far + options.margin).mean()
+        return F.relu(_gaps(cost, train, options, *triplet) + options.margin).mean()
 
     @torch.no_grad()
     def evaluate(_: nn.Module) -> dict[str, Any]:
-        if watched is None:
+        if fixed is None:
             return {"validation": None, "ordered": None}
-        parts = zip(*(t.split(256) for t in watched), strict=True)
-        found = [_distances(cost, held[0], a, p, n, options) for a, p, n in parts]
-        near, far = (torch.cat(side) for side in zip(*found, strict=True))
-        return {
-            "validation": float(F.relu(near - far + options.margin).mean()),
-            "ordered": float((near < far).double().mean()),
-        }
+        parts = zip(*(t.split(256) for t in fixed), strict=True)
+        return judge_triplets((_gaps(cost, validation_graphs[0], options, *part) for part in parts), options.margin)
 
     loop.run(batches=batches, loss=loss, evaluate=evaluate, progress=progress, description="learning costs")
     return [Epoch.of(line) for line in loop.history]
 
 
-def _distances(
-    cost: LearnedCost, graphs: PackedGraphs, anchor: Tensor, positive: Tensor, negative: Tensor, options: Learning
-) -> tuple[Tensor, Tensor]:
-    """Return distances anchor-positive and anchor-negative, per node of the pair: the margin then fits every size."""
+def _gaps(
+    cost: LearnedCost, graphs: PackedGraphs, options: Learning, anchor: Tensor, positive: Tensor, negative: Tensor
+) -> Tensor:
+    """Return distances to the positive less those to the negative, per node of a pair: the margin fits every size."""
     device = graphs.ptr.device
     used, where = torch.cat([anchor, positive, negative]).unique(return_inverse=True)
     nodes = cost.embed(graphs.select(used.to(device)))
     a, p, n = where.to(device).chunk(3)
-    i, j = torch.cat([a, a]), torch.cat([p, n])
+    pairs = Pairs(cost, source=nodes, target=nodes, i=torch.cat([a, a]), j=torch.cat([p, n]))
     if options.assignment == "hungarian":
-        distance = exact_distances(cost, nodes, nodes, i, j)
+        distance = exact_distances(pairs)
     else:
-        distance = soft_distances(cost, nodes, nodes, i, j, delta=options.delta, iterations=options.iterations)
+        distance = soft_distances(pairs, delta=options.delta, iterations=options.iterations)
     size = nodes.ptr.diff()
-    near, far = (distance / (size[i] + size[j]).clamp_min(1)).chunk(2)
-    return near, far
+    near, far = (distance / (size[pairs.i] + size[pairs.j]).clamp_min(1)).chunk(2)
+    return near - far

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
+from epic.data.splits import hold_out
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs
 from epic.labels import class_columns, infer_task
@@ -76,16 +79,28 @@ class Triplets:
         return torch.where(swap, two, one), torch.where(swap, one, two)
 
 
+def split_graphs(graphs: PackedGraphs, *, share: float, seed: int) -> tuple[PackedGraphs, PackedGraphs | None]:
+    """Hold out a stratified share of graphs for validation, two of a class at least (else there is no triplet)."""
+    stays, out = hold_out(graphs.labels, share=share, least=2, seed=seed)
+    return (graphs.select(stays), graphs.select(out)) if out.numel() else (graphs, None)
+
+
+def judge_triplets(gaps: Iterable[Tensor], margin: float) -> dict[str, float]:
+    """Return the mean loss of validation triplets, and the share whose positive is nearer (a gap below 0)."""
+    gap = torch.cat(list(gaps))
+    loss, ordered = F.relu(gap + margin).mean(), (gap < 0).double().mean()
+    return {"validation": float(loss), "ordered": float(ordered)}
+
+
 def fixed_triplets(graphs: PackedGraphs, task: str | None, seed: int) -> tuple[Tensor, Tensor, Tensor] | None:
     """Return validation triplets: about 512, several for each graph if there are few, so that the loss is not mostly
     noise.
 
     Warns and returns None if the labels leave nothing to tell apart.
     """
-    if graphs.y is None:
-        raise InputError("the validation graphs have no labels y")
+    y = graphs.labels.cpu()
     try:
-        triplets = Triplets(graphs.y.cpu(), task)
+        triplets = Triplets(y, task)
     except InputError as error:
         warnings.warn(
             f"the validation graphs are not used, and the training loss chooses the epoch: {error}", stacklevel=5

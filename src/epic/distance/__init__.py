@@ -7,11 +7,12 @@ price statements only.
 from epic.distance.explain import Explanation
 from epic.distance.matrices import distance_matrix
 from epic.distance.nearest import Neighbors
-from epic.distance.pairs import assign_pairs, embed_all, exact_distances, operation_costs, soft_distances
+from epic.distance.pairs import Pairs, assign_pairs, embed_all, exact_distances, operation_costs, soft_distances
 
 __all__ = [
     "Explanation",
     "Neighbors",
+    "Pairs",
     "assign_pairs",
     "distance_matrix",
     "embed_all",

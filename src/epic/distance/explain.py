@@ -32,19 +32,7 @@ class Explanation:
 
 @torch.no_grad()
 def explain(cost: Pricing, graph: Graphs, reference: Graphs | None = None) -> Explanation:
-    """Price the nodes of one graph.
-
-    Args:
-        cost: what edits cost.
-        graph: one graph.
-        reference: graphs whose nodes the graph's nodes are compared with; all nodes count alike.
-
-    Returns:
-        The prices.
-
-    Raises:
-        InputError: there is not exactly one graph, or the reference graphs have no nodes.
-    """
+    """Price the nodes of one graph; all nodes of the reference graphs count alike. See :meth:`epic.Cost.explain`."""
     one = pack(graph)
     if len(one) != 1:
         raise InputError(f"explain takes one graph, got {len(one)}: call it for each")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +10,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from epic.distance.blocks import cost_blocks, graph_chunks, local_ptr, reduce_graphs
-from epic.distance.pairs import CELLS, exact_distances, reduced_costs
+from epic.distance.matrices import Block, cost_blocks, graph_chunks, reduce_graphs
+from epic.distance.pairs import CELLS, Pairs, exact_distances, reduced_costs
 from epic.matching.types import NodeCosts, Pricing
 
 ROUNDING = 1e-4
@@ -34,66 +35,61 @@ class Neighbors:
     rounding: float
 
 
-def nearest(cost: Pricing, a: NodeCosts, b: NodeCosts, k: int, *, skip_self: bool, progress: bool) -> Neighbors:
-    """Find the k nearest graphs of ``b`` for each graph of ``a``, exactly.
+def nearest(
+    cost: Pricing, *, source: NodeCosts, target: NodeCosts, k: int, skip_self: bool, progress: bool
+) -> Neighbors:
+    """Find the k nearest target graphs of each source graph, exactly.
 
     A lower bound of every distance comes from the block of costs alone; assignments are solved in the order of the
     bound and only while it is below the k-th best distance found.
 
-    Args:
-        cost: what edits cost.
-        a: node costs of the queries.
-        b: node costs of the reference graphs.
-        k: number of neighbours.
-        skip_self: a and b are the same graphs, and no graph is its own neighbour.
-        progress: show a progress bar.
-
-    Returns:
-        The neighbours.
+    With ``skip_self`` both are the same graphs, and no graph is its own neighbour. See :meth:`epic.Cost.nearest`.
     """
-    na, nb = a.ptr.numel() - 1, b.ptr.numel() - 1
-    index, distance = np.zeros((na, k), dtype=np.int64), np.zeros((na, k))
-    solved = 0
-    tied: list[np.ndarray] = [np.zeros((0, 2), dtype=np.int64)]
-    tied_distance = [np.zeros(0)]
+    parts, solved = [], 0
     # Embeddings of equal graphs differ in their last digits by where in a batch they were computed.
-    rounding = ROUNDING * float(a.deletion.mean() if a.deletion.numel() else 0.0)
-    reduced = reduced_costs(cost, a, b)
-    with tqdm(total=na, desc="nearest", unit="graph", disable=not progress, delay=1.0) as bar:
-        for i0, i1 in graph_chunks(a.ptr, CELLS // 1024):
-            bound = np.empty((i1 - i0, nb))
-            for j0, j1, field, total in cost_blocks(reduced, a, b, i0, i1):
-                bound[:, j0:j1] = total - _most_saved(
-                    -np.minimum(field, 0.0), local_ptr(a.ptr, i0, i1), local_ptr(b.ptr, j0, j1)
-                )
+    rounding = ROUNDING * float(source.deletion.mean() if source.deletion.numel() else 0.0)
+    reduced = reduced_costs(cost, source=source, target=target)
+    with tqdm(total=len(source), desc="nearest", unit="graph", disable=not progress, delay=1.0) as bar:
+        for rows in graph_chunks(source.ptr, CELLS // 1024):
+            blocks = cost_blocks(reduced, source, target, rows)
+            bound = np.concatenate([block.total - _most_saved(block) for block in blocks], axis=1)
+            query = np.arange(rows.start, rows.stop)
             if skip_self:
-                bound[np.arange(i1 - i0), np.arange(i0, i1)] = np.inf
-            found = _search(cost, a, b, i0, bound, k, rounding)
-            index[i0:i1], distance[i0:i1] = found[0], found[1]
-            tied.append(found[2])
-            tied_distance.append(found[3])
-            solved += found[4]
-            bar.update(i1 - i0)
+                bound[query - rows.start, query] = np.inf
+
+            def distances(q: np.ndarray, j: np.ndarray, first: int = rows.start) -> np.ndarray:
+                numbers = {"i": torch.from_numpy(q + first), "j": torch.from_numpy(j)}
+                return exact_distances(Pairs(cost, source=source, target=target, **numbers)).numpy()
+
+            index, distance, tied, tied_distance, count = _search(distances, bound, k, rounding)
+            parts.append((index, distance, tied + np.array([rows.start, 0]), tied_distance))
+            solved += count
+            bar.update(query.size)
+    index, distance, tied, tied_distance = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Neighbors(
         torch.from_numpy(index),
         torch.from_numpy(distance).to(torch.get_default_dtype()),
         solved,
-        torch.from_numpy(np.concatenate(tied)),
-        torch.from_numpy(np.concatenate(tied_distance)),
+        torch.from_numpy(tied),
+        torch.from_numpy(tied_distance),
         rounding,
     )
 
 
 def _search(
-    cost: Pricing, a: NodeCosts, b: NodeCosts, first: int, bound: np.ndarray, k: int, rounding: float
+    distances: Callable[[np.ndarray, np.ndarray], np.ndarray], bound: np.ndarray, k: int, rounding: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
-    """Solve candidates by rising bound, for all queries of a block together, until no bound beats the k-th best."""
+    """Solve candidates by rising bound, for all queries of a block together, until no bound beats the k-th best.
+
+    Returns:
+        Indices and distances ``[queries, k]``; (query, index) and distance of all that tie; how many were solved.
+    """
     queries, total = bound.shape
     order = np.argsort(bound, axis=1, kind="stable")
     rising = np.take_along_axis(bound, order, axis=1)
     best_index = np.full((queries, k), -1, dtype=np.int64)
     best = np.full((queries, k), np.inf)
-    at, step, solved = 0, max(k, 4), 0
+    at, step = 0, max(k, 4)
     seen: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     while at < total:
         window = slice(at, min(at + step, total))
@@ -104,8 +100,7 @@ def _search(
         if q.size == 0:
             break
         j = order[q, at + c]
-        d = exact_distances(cost, a, b, torch.from_numpy(q + first), torch.from_numpy(j)).numpy()
-        solved += q.size
+        d = distances(q, j)
         seen.append((q, j, d))
         new, new_index = np.full((queries, window.stop - at), np.inf), np.full((queries, window.stop - at), -1)
         new[q, c], new_index[q, c] = d, j
@@ -117,15 +112,16 @@ def _search(
     q, j, d = (np.concatenate(column) for column in zip(*seen, strict=True))
     near = np.flatnonzero(d <= best[q, -1] + rounding)  # all that the k-th distance lets in have been solved
     near = near[np.lexsort((j[near], d[near], q[near]))]
-    return best_index, best, np.stack([q[near] + first, j[near]], axis=1), d[near], solved
+    return best_index, best, np.stack([q[near], j[near]], axis=1), d[near], q.size
 
 
-def _most_saved(saving: np.ndarray, pa: np.ndarray, pb: np.ndarray) -> np.ndarray:
+def _most_saved(block: Block) -> np.ndarray:
     """Upper bound ``[A, B]`` of what substitutions can save: every node takes its best partner, whoever else wants it.
 
     Counted once by rows and once by columns; the smaller of the two holds. (A tighter bound from the assignment's dual
     halves the number of assignments left, and costs more than these: on NCI1 it took nearly twice as long in all.)
     """
+    saving, pa, pb = -np.minimum(block.field, 0.0), block.source_ptr, block.target_ptr
     row = reduce_graphs(np.maximum, saving, pb, 1)  # [nodes of A, graphs of B]
     column = reduce_graphs(np.maximum, saving, pa, 0)  # [graphs of A, nodes of B]
     return np.minimum(reduce_graphs(np.add, row, pa, 0), reduce_graphs(np.add, column, pb, 1))

@@ -6,6 +6,7 @@ Every price comes from the two statements of a cost, ``embed`` and ``substitutio
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 import torch
@@ -13,10 +14,8 @@ from torch import Tensor
 
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.packed import Graphs
-from epic.graphs.padding import AREA, buckets, padded_index
-from epic.graphs.ragged import offsets
-from epic.matching.euclidean import EuclideanReducedCosts
-from epic.matching.reduced import ReducedCosts
+from epic.graphs.ragged import AREA, buckets, offsets, padded_index, padded_mask, ranges, to_array
+from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts
 from epic.matching.sinkhorn import sinkhorn
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, PairCosts, Pricing
 
@@ -24,6 +23,26 @@ CHUNK = 512
 """Graphs embedded at a time."""
 CELLS = 1 << 21
 """Entries of one block of node-to-node costs (16 MB in float64)."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of graphs and what edits cost: pair p turns graph ``i[p]`` of ``source`` into graph ``j[p]`` of ``target``.
+
+    Args:
+        cost: what edits cost.
+        source: node costs of the source graphs.
+        target: node costs of the target graphs.
+        i: source graph of each pair.
+        j: target graph of each pair.
+    """
+
+    cost: Pricing
+    _: KW_ONLY
+    source: NodeCosts
+    target: NodeCosts
+    i: Tensor
+    j: Tensor
 
 
 @torch.no_grad()
@@ -38,11 +57,8 @@ def embed_all(cost: Pricing, graphs: Graphs) -> NodeCosts:
         The node costs of all graphs.
     """
     packed = pack(graphs)
-    parts = []
-    for first in range(0, len(packed), CHUNK):
-        embedded = cost.embed(packed[first : first + CHUNK]).double()
-        parts.append([t.cpu() for t in (embedded.embedding, embedded.deletion, embedded.insertion)])
-    h, d, i = (torch.cat(column) for column in zip(*parts, strict=True))
+    parts = [cost.embed(packed[at : at + CHUNK]).double().to("cpu") for at in range(0, len(packed), CHUNK)]
+    h, d, i = (torch.cat([getattr(p, name) for p in parts]) for name in ("embedding", "deletion", "insertion"))
     return NodeCosts(h, d, i, packed.ptr.cpu()).check_finite()
 
 
@@ -57,74 +73,56 @@ def embed_both(cost: Pricing, source: Graphs, target: Graphs | None) -> tuple[No
     return embed_all(cost, one), embed_all(cost, other)
 
 
-def reduced_costs(cost: Pricing, a: NodeCosts, b: NodeCosts) -> ReducedCosts:
-    """Return what substituting nodes of ``a`` by nodes of ``b`` costs more than deleting and inserting them.
+def reduced_costs(cost: Pricing, *, source: NodeCosts, target: NodeCosts) -> ReducedCosts:
+    """Return what substituting nodes of ``source`` by nodes of ``target`` costs more than deleting and inserting them.
 
-    Args:
-        cost: what edits cost. Only ``metric = "euclidean"`` with float embeddings permits the fast form.
-        a: node costs of the source graphs, on the CPU without gradients.
-        b: node costs of the target graphs.
-
-    Returns:
-        Reduced costs as a function of two slices of nodes.
+    Only ``metric = "euclidean"`` with float embeddings permits the fast form.
     """
-    if cost.metric == "euclidean" and a.embedding.is_floating_point():
-        return EuclideanReducedCosts(a, b)
-    deletion, insertion = a.check_finite().deletion.numpy(), b.check_finite().insertion.numpy()
+    if cost.metric == "euclidean" and source.embedding.is_floating_point():
+        return EuclideanReducedCosts(source, target)
+    deletion, insertion = to_array(source.check_finite().deletion), to_array(target.check_finite().insertion)
+    one, other = (side.embedding.detach().cpu() for side in (source, target))
 
     def block(u: slice, v: slice) -> np.ndarray:
-        return cost.substitution(a.embedding[u], b.embedding[v]).numpy() - deletion[u, None] - insertion[v]
+        return cost.substitution(one[u], other[v]).numpy() - deletion[u, None] - insertion[v]
 
     return ReducedCosts(block)
 
 
 @torch.no_grad()
-def assign_pairs(cost: Pricing, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor) -> Assignment:
+def assign_pairs(pairs: Pairs) -> Assignment:
     """Solve the assignment with edition (paper, eq. 3) of listed pairs exactly.
 
-    It is solved in the precision in which the node costs are given. In float32, as in learning and augmentation, an
-    assignment may be chosen that costs more than the best one by rounding only.
-
-    Args:
-        cost: what edits cost.
-        a: node costs of the source graphs.
-        b: node costs of the target graphs.
-        i: source graph of each pair.
-        j: target graph of each pair.
-
-    Returns:
-        Which node becomes which, for all pairs.
+    Which source node becomes which target node, which are deleted and which inserted, so that the sum of prices is
+    least. It is solved in the precision in which the node costs are given: in float32, as in learning and augmentation,
+    an assignment may be chosen that costs more than the best one by rounding only.
     """
-    ptr_a, ptr_b, first, second = (t.cpu().numpy().astype(np.int64, copy=False) for t in (a.ptr, b.ptr, i, j))
-    u, n = ptr_a[first], ptr_a[first + 1] - ptr_a[first]
-    v, m = ptr_b[second], ptr_b[second + 1] - ptr_b[second]
-    source = a.detach().to("cpu")
-    reduced = reduced_costs(cost, source, source if b is a else b.detach().to("cpu"))
-    parts = [np.empty(0, dtype=np.int64)]
-    for start, stop in _runs(n, m):
-        run = slice(start, stop)
-        parts.append(reduced.assign(u[run], n[run], v[run], m[run], first=start))
-    return Assignment.of(np.concatenate(parts), u, offsets(n), v, offsets(m))
+    ends = (pairs.source.ptr, pairs.target.ptr, pairs.i, pairs.j)
+    ptr_s, ptr_t, i, j = (t.cpu().numpy().astype(np.int64, copy=False) for t in ends)
+    u, n = ptr_s[i], ptr_s[i + 1] - ptr_s[i]
+    v, m = ptr_t[j], ptr_t[j + 1] - ptr_t[j]
+    reduced = reduced_costs(pairs.cost, source=pairs.source, target=pairs.target)
+    parts = [reduced.assign(u=u[run], n=n[run], v=v[run], m=m[run], first=run.start) for run in _runs(n, m)]
+    partner = np.concatenate([np.empty(0, dtype=np.int64), *parts])
+    source_ptr, target_ptr = offsets(n), offsets(m)
+    kept = (partner >= 0).nonzero()[0]
+    partner[kept] += target_ptr[:-1].repeat(n)[kept]
+    origin = np.full(target_ptr[-1], -1)
+    origin[partner[kept]] = kept
+    return Assignment(ranges(u, n), ranges(v, m), source_ptr, target_ptr, partner, origin)
 
 
-def operation_costs(cost: Pricing, a: NodeCosts, b: NodeCosts, assignment: Assignment) -> OperationCosts:
+def operation_costs(pairs: Pairs, assignment: Assignment) -> OperationCosts:
     """Price the operations of assignments node by node; differentiable.
 
-    Substitutions are priced one to one and not taken from a matrix, whose inner products lose the last digits where two
-    nodes are nearly equal: equal graphs are at distance zero.
-
-    Args:
-        cost: what edits cost.
-        a: node costs of the source graphs.
-        b: node costs of the target graphs.
-        assignment: which node becomes which.
-
-    Returns:
-        The price of every operation.
+    This is a second look at ``cost.substitution``, for the substitutions that were chosen: they are priced one to one
+    and not taken from a matrix, whose inner products lose the last digits where two nodes are nearly equal. Equal
+    graphs are at distance zero.
     """
-    device = a.deletion.device
+    source, target = pairs.source, pairs.target
+    device = source.deletion.device
     kept = (assignment.partner >= 0).nonzero()[0]
-    at, u, v, source, target, new = (
+    at, u, v, all_u, all_v, new = (
         torch.from_numpy(t).to(device)
         for t in (
             kept,
@@ -135,50 +133,36 @@ def operation_costs(cost: Pricing, a: NodeCosts, b: NodeCosts, assignment: Assig
             assignment.origin < 0,
         )
     )
-    pairs = a.embedding.index_select(0, u)[:, None], b.embedding.index_select(0, v)[:, None]
-    substituted = cost.substitution(*pairs)[:, 0, 0].to(a.deletion.dtype)
+    matched = source.embedding.index_select(0, u)[:, None], target.embedding.index_select(0, v)[:, None]
+    substituted = pairs.cost.substitution(*matched)[:, 0, 0].to(source.deletion.dtype)
     return OperationCosts(
-        a.deletion.index_select(0, source).index_copy(0, at, substituted),
-        b.insertion.index_select(0, target) * new,
+        source.deletion.index_select(0, all_u).index_copy(0, at, substituted),
+        target.insertion.index_select(0, all_v) * new,
         assignment.source_ptr,
         assignment.target_ptr,
     )
 
 
-def exact_distances(cost: Pricing, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor) -> Tensor:
-    """Compute exact edit distances of listed pairs.
+def exact_edits(pairs: Pairs) -> tuple[Assignment, OperationCosts]:
+    """Return the cheapest edits of each pair: which node becomes which, and what every operation costs."""
+    assignment = assign_pairs(pairs)
+    return assignment, operation_costs(pairs, assignment)
 
-    Args:
-        cost: what edits cost.
-        a: node costs of the source graphs.
-        b: node costs of the target graphs.
-        i: source graph of each pair.
-        j: target graph of each pair.
+
+def exact_distances(pairs: Pairs) -> Tensor:
+    """Compute exact edit distances ``[P]`` of listed pairs.
 
     Returns:
-        Distances ``[P]``. Gradients hold the assignment fixed, which is exact where it is unique.
+        The distances. Gradients hold the assignment fixed, which is exact where it is unique.
     """
-    return operation_costs(cost, a, b, assign_pairs(cost, a, b, i, j)).distance
+    return exact_edits(pairs)[1].distance
 
 
-def soft_distances(
-    cost: Pricing,
-    a: NodeCosts,
-    b: NodeCosts,
-    i: Tensor,
-    j: Tensor,
-    *,
-    delta: float = 0.1,
-    iterations: int = 10,
-) -> Tensor:
+def soft_distances(pairs: Pairs, *, delta: float = 0.1, iterations: int = 10) -> Tensor:
     """Compute Sinkhorn distances of listed pairs (paper, eq. 5); differentiable.
 
     Args:
-        cost: what edits cost.
-        a: node costs of the source graphs.
-        b: node costs of the target graphs.
-        i: source graph of each pair.
-        j: target graph of each pair.
+        pairs: the pairs.
         delta: blur, as a share of each pair's mean substitution cost.
         iterations: number of Sinkhorn iterations.
 
@@ -186,7 +170,7 @@ def soft_distances(
         Distances ``[P]``.
     """
     found, order = [], []
-    for block in padded_blocks(cost, a, b, i, j):
+    for block in padded_blocks(pairs):
         solved = sinkhorn(
             block.substitution,
             block.deletion,
@@ -198,70 +182,54 @@ def soft_distances(
         )
         found.append(solved.distance)
         order.append(block.pair)
-    at = torch.cat(order).to(a.ptr.device)
-    return torch.cat(found).new_zeros(i.numel()).index_copy(0, at, torch.cat(found))
+    at = torch.cat(order).to(pairs.source.ptr.device)
+    return torch.cat(found).new_zeros(at.numel()).index_copy(0, at, torch.cat(found))
 
 
 @torch.no_grad()
 def mean_substitution(block: PairCosts) -> Tensor:
     """Return each pair's mean substitution cost, 1 where it is 0: the unit of the blur of Sinkhorn."""
-    device = block.substitution.device
-    row = torch.arange(block.substitution.shape[1], device=device) < block.rows[:, None]
-    column = torch.arange(block.substitution.shape[2], device=device) < block.columns[:, None]
+    _, n, m = block.substitution.shape
+    real = padded_mask(block.rows, n)[:, :, None] & padded_mask(block.columns, m)[:, None, :]
     area = (block.rows * block.columns).clamp_min(1).to(block.substitution)
-    mean = (block.substitution * (row[:, :, None] & column[:, None, :])).sum((1, 2)) / area
+    mean = (block.substitution * real).sum((1, 2)) / area
     return torch.where(mean > 0, mean, 1.0)
 
 
-def padded_blocks(
-    cost: Pricing, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor, *, area: int = AREA
-) -> Iterator[PairCosts]:
+def padded_blocks(pairs: Pairs, *, area: int = AREA) -> Iterator[PairCosts]:
     """Yield the costs of any number of pairs, in padded groups of similar size of at most ``area`` entries."""
-    for group in buckets(a.ptr.diff()[i], b.ptr.diff()[j], area):
-        yield padded_costs(cost, a, b, i[group], j[group], pair=group)
+    for group in buckets(pairs.source.ptr.diff()[pairs.i], pairs.target.ptr.diff()[pairs.j], area):
+        yield replace(padded_costs(replace(pairs, i=pairs.i[group], j=pairs.j[group])), pair=group)
 
 
-def padded_costs(
-    cost: Pricing, a: NodeCosts, b: NodeCosts, i: Tensor, j: Tensor, *, pair: Tensor | None = None
-) -> PairCosts:
-    """Return the costs between graphs ``i[p]`` of ``a`` and ``j[p]`` of ``b``, padded together.
-
-    Args:
-        cost: what edits cost.
-        a: node costs of the source graphs.
-        b: node costs of the target graphs.
-        i: source graph of each pair.
-        j: target graph of each pair.
-        pair: a number for each pair (default: 0, 1, ...).
-
-    Returns:
-        The padded costs; differentiable.
-    """
-    rows, columns = a.ptr.diff()[i], b.ptr.diff()[j]
-    source, real_row = padded_index(a.ptr[i], rows)
-    target, real_column = padded_index(b.ptr[j], columns)
+def padded_costs(pairs: Pairs) -> PairCosts:
+    """Return the costs of all pairs, padded together; differentiable."""
+    source, target = pairs.source, pairs.target
+    rows, columns = source.ptr.diff()[pairs.i], target.ptr.diff()[pairs.j]
+    u, real_row = padded_index(source.ptr[pairs.i], rows)
+    v, real_column = padded_index(target.ptr[pairs.j], columns)
 
     def take(value: Tensor, index: Tensor) -> Tensor:
         return value.index_select(0, index.flatten()).view(*index.shape, *value.shape[1:])
 
     return PairCosts(
-        cost.substitution(take(a.embedding, source), take(b.embedding, target)),
-        take(a.deletion, source) * real_row,
-        take(b.insertion, target) * real_column,
+        pairs.cost.substitution(take(source.embedding, u), take(target.embedding, v)),
+        take(source.deletion, u) * real_row,
+        take(target.insertion, v) * real_column,
         rows,
         columns,
-        source,
-        target,
-        torch.arange(i.numel()) if pair is None else pair,
+        u,
+        v,
+        torch.arange(pairs.i.numel()),
     )
 
 
-def _runs(rows: np.ndarray, columns: np.ndarray) -> Iterator[tuple[int, int]]:
+def _runs(rows: np.ndarray, columns: np.ndarray) -> Iterator[slice]:
     """Yield runs of pairs whose matrices, one below the other, have at most ``CELLS`` entries; one pair at least."""
     start = 0
     while start < rows.size:
         near = slice(start, start + CELLS // 32)  # to look at all that follow in every run would take its square
         area = rows[near].cumsum() * np.maximum.accumulate(columns[near])
         stop = start + max(1, int(np.searchsorted(area, CELLS, side="right")))
-        yield start, stop
+        yield slice(start, stop)
         start = stop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,8 +11,9 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import BaseData
 
 from epic.errors import InputError
-from epic.graphs.batch import is_graph_attribute
 from epic.graphs.packed import Graphs, PackedGraphs, offsets
+
+_STRUCTURE = frozenset({"edge_index", "adj_t", "y", "batch", "ptr", "num_nodes"})
 
 
 def pack(graphs: Graphs, check: bool = True) -> PackedGraphs:
@@ -68,7 +70,7 @@ def _from_list(graphs: list[Data]) -> PackedGraphs:
         count = g.x.shape[0] if isinstance(g.get("x"), Tensor) and g.x.dim() > 0 else g.num_nodes
         if count is None:
             raise InputError(f"graph {i} has neither x nor num_nodes: set num_nodes so that isolated nodes count")
-        _check_rows(g, i, int(count), index.shape[1])
+        _check_rows(g, f"graph {i}", nodes=int(count), edges=index.shape[1])
         node_counts.append(int(count))
         edge_counts.append(index.shape[1])
     device = graphs[0].edge_index.device if graphs[0].edge_index is not None else blank.device
@@ -78,7 +80,6 @@ def _from_list(graphs: list[Data]) -> PackedGraphs:
     # Checked here too: after the shift an index out of its graph would silently point into a neighbour.
     _check_edges(edge_index, edge_ptr, sizes, low=torch.zeros_like(sizes))
     edge_index = edge_index + torch.repeat_interleave(ptr[:-1], edge_ptr.diff())
-    node_keys, edge_keys = _keys(graphs[0], node_counts[0], edge_counts[0])
     for key in ("x", "edge_attr"):
         have = [g.get(key) is not None for g in graphs]
         if any(have) and not all(have):
@@ -86,41 +87,34 @@ def _from_list(graphs: list[Data]) -> PackedGraphs:
                 f"graph {have.index(False)} has no {key} but graph {have.index(True)} has: "
                 "give every graph the same attributes"
             )
-    for i, g in enumerate(graphs[1:], 1):
-        here_node, here_edge = _keys(g, node_counts[i], edge_counts[i])
-        node_keys = [k for k in node_keys if k in here_node]
-        edge_keys = [k for k in edge_keys if k in here_edge]
-    node = {k: _stack(graphs, k) for k in node_keys}
-    edge = {k: _stack(graphs, k) for k in edge_keys}
+    keys = [_keys(g, n, e) for g, n, e in zip(graphs, node_counts, edge_counts, strict=True)]
+    node, edge = (
+        {k: _stack(graphs, k) for k in first if all(k in other for other in rest)}
+        for first, *rest in zip(*keys, strict=True)
+    )
     return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, _labels(graphs))
 
 
-def _check_rows(g: Data, i: int, nodes: int, edges: int) -> None:
+def _check_rows(stored: Any, where: str, *, nodes: int, edges: int) -> None:
     """Refuse attributes that do not fit their graph: only the totals could be compared later."""
-    if g.get("adj_t") is not None and g.get("edge_index") is None:
-        raise InputError(f"graph {i} has adj_t and no edge_index: leave out ToSparseTensor")
-    for key, rows in (("x", nodes), ("edge_attr", edges)):
-        value = g.get(key)
+    if stored.get("adj_t") is not None and stored.get("edge_index") is None:
+        raise InputError(f"{where} has adj_t and no edge_index: leave out ToSparseTensor")
+    for key, rows, what in (("x", nodes, "nodes"), ("edge_attr", edges, "edges")):
+        value = stored.get(key)
         if isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] != rows:
-            what = "nodes" if key == "x" else "edges"
-            raise InputError(f"{key} of graph {i} has {value.shape[0]} rows for {rows} {what}")
+            raise InputError(f"{key} of {where} has {value.shape[0]} rows for {rows} {what}")
 
 
-def _skipped(key: str, value: object) -> bool:
+def _skipped(key: str) -> bool:
     """Return whether a key is structure, a label, or bookkeeping of PyG's ``follow_batch``."""
-    return (
-        key in ("edge_index", "adj_t", "y", "batch", "ptr", "num_nodes")
-        or key.endswith(("_batch", "_ptr"))
-        or not isinstance(value, Tensor)
-        or value.dim() == 0
-    )
+    return key in _STRUCTURE or key.endswith(("_batch", "_ptr"))
 
 
 def _keys(g: Data, nodes: int, edges: int) -> tuple[list[str], list[str]]:
     """Return the attributes of nodes and the attributes of edges."""
     node_keys, edge_keys = [], []
     for key, value in g.items():
-        if _skipped(key, value):
+        if _skipped(key) or not isinstance(value, Tensor) or value.dim() == 0:
             continue
         if key == "edge_attr" or (g.is_edge_attr(key) and value.shape[0] == edges):
             edge_keys.append(key)
@@ -161,8 +155,6 @@ def _from_batch(batch: Batch) -> PackedGraphs:
         raise InputError(f"a {type(batch).__name__} has several kinds of nodes: only homogeneous graphs can be used")
     stored = batch.to_dict()
     edge_index, ptr = stored.get("edge_index"), stored.get("ptr")
-    if stored.get("adj_t") is not None and edge_index is None:
-        raise InputError("the batch has adj_t and no edge_index: leave out ToSparseTensor")
     if edge_index is None:
         edge_index = torch.zeros(2, 0, dtype=torch.long, device=None if batch.batch is None else batch.batch.device)
     if ptr is None:
@@ -170,17 +162,14 @@ def _from_batch(batch: Batch) -> PackedGraphs:
             raise InputError("this Batch has neither ptr nor batch: make it with Batch.from_data_list or a DataLoader")
         ptr = offsets(torch.bincount(batch.batch, minlength=batch.num_graphs))
     graphs, nodes, edges = ptr.numel() - 1, ptr[-1].item(), edge_index.shape[1]
+    _check_rows(stored, "the batch", nodes=nodes, edges=edges)
     edge_ptr, order = _edge_offsets(edge_index, ptr)
     if order is not None:
         edge_index = edge_index[:, order]
-    for key, rows in (("x", nodes), ("edge_attr", edges)):
-        value = stored.get(key)
-        if isinstance(value, Tensor) and value.shape[0] != rows:
-            raise InputError(f"{key} of the batch has {value.shape[0]} rows, expected {rows}")
     node: dict[str, Tensor] = {}
     edge: dict[str, Tensor] = {}
     for key, value in stored.items():
-        if _skipped(key, value):
+        if _skipped(key) or not isinstance(value, Tensor) or value.dim() == 0:
             continue
         if key == "x":
             node[key] = value
@@ -189,15 +178,12 @@ def _from_batch(batch: Batch) -> PackedGraphs:
         elif batch.is_node_attr(key) and value.shape[0] == nodes and not is_graph_attribute(batch, key, ptr):
             node[key] = value
     y = stored.get("y")
-    if y is not None:
-        if y.dim() == 1 and y.numel() != graphs:
-            if y.numel() % graphs:
-                raise InputError(f"{y.numel()} labels for {graphs} graphs: store y of each graph as shape [1, targets]")
-            y = y.view(graphs, -1)
-        elif y.dim() > 0 and y.shape[0] != graphs:
+    if y is not None and y.dim() > 0 and y.shape[0] != graphs:
+        if y.dim() > 1 or y.numel() % graphs:
             raise InputError(
                 f"y has {y.shape[0]} rows for {graphs} graphs: store y of each graph as shape [1, targets]"
             )
+        y = y.view(graphs, -1)
     return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, y)
 
 
@@ -263,3 +249,54 @@ def check_same_features(one: PackedGraphs, other: PackedGraphs) -> None:
             )
         if mine.is_floating_point() != theirs.is_floating_point():
             raise InputError(f"{key} is {mine.dtype} on one side and {theirs.dtype} on the other: use one kind")
+
+
+def is_graph_attribute(batch: Batch, key: str, ptr: Tensor) -> bool:
+    """Return whether the batch's own slices say that an attribute is not one of nodes.
+
+    A graph-level tensor may have as many rows as there are nodes by accident.
+    """
+    slices = (getattr(batch, "_slice_dict", None) or {}).get(key)
+    return isinstance(slices, Tensor) and not torch.equal(slices, ptr.to(slices.device))
+
+
+def with_graph_attributes(result: Batch, *, graphs: Graphs, packed: PackedGraphs, identity: Tensor) -> Batch:
+    """Return the batch with the graph-level attributes of the originals that its graphs still are.
+
+    They are split and collated by PyG itself, which takes a while: batches without such attributes are returned as they
+    are. So are batches with mixtures, which have none: PyG knows no missing values. Attributes that hold numbers of
+    nodes are left out where graphs were changed.
+
+    Args:
+        result: The batch to complete.
+        graphs: The originals, as given to the augmentation.
+        packed: The originals, packed: what it holds is no attribute of a whole graph.
+        identity: The original that each graph of the batch is, -1 for a mixture.
+    """
+    known = {"augmented", *packed.node, *packed.edge}
+    keys = [k for k in _common_keys(graphs) if k not in known and not _skipped(k)]
+    if not keys or int(identity.min()) < 0:
+        return result
+    if bool(result.augmented.any()):
+        keys = [k for k in keys if not names_nodes(k)]
+    originals = graphs.to_data_list() if isinstance(graphs, Batch) else list(graphs)
+    completed = result.to_data_list()
+    for data, original in zip(completed, identity.tolist(), strict=True):
+        for key in keys:
+            data[key] = originals[original][key]
+    return Batch.from_data_list(completed)
+
+
+def names_nodes(key: str) -> bool:
+    """Return whether an attribute holds numbers of nodes, by PyG's rule; in a changed graph they would be wrong."""
+    return "index" in key or key == "face"
+
+
+def _common_keys(graphs: Graphs) -> list[str]:
+    """Return the attributes that all graphs have."""
+    if isinstance(graphs, Batch):
+        return list(graphs.keys())
+    if not isinstance(graphs, (list, tuple)) or not all(isinstance(g, Data) for g in graphs):
+        return []  # packed graphs have none
+    first, *rest = (g.keys() for g in graphs)
+    return [k for k in first if all(k in other for other in rest)]

@@ -8,7 +8,8 @@ rather than guessed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, overload
@@ -19,8 +20,9 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from epic.errors import InputError
-from epic.graphs.batch import build_batch
 from epic.random import digest
+
+_EMPTY = Batch(_base_cls=Data)  # to copy: PyG inspects signatures whenever it makes one
 
 Graphs = Any  # a PackedGraphs, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
 
@@ -113,6 +115,13 @@ class PackedGraphs:
         """Edge features."""
         return self.edge.get("edge_attr")
 
+    @property
+    def labels(self) -> Tensor:
+        """The labels ``y``, or an error where there are none."""
+        if self.y is None:
+            raise InputError("the graphs have no labels y: give each a class, tasks or values")
+        return self.y
+
     @cached_property
     def sizes(self) -> Tensor:
         """Number of nodes of each graph."""
@@ -148,14 +157,7 @@ class PackedGraphs:
         return digest(self.ptr, self.edge_index, self.y, *self.node.values(), *self.edge.values())
 
     def select(self, index: Tensor) -> PackedGraphs:
-        """Gather graphs by their numbers.
-
-        Args:
-            index: numbers of graphs, in any order; a graph may be named many times.
-
-        Returns:
-            The graphs in that order.
-        """
+        """Return graphs by their numbers, in any order; a graph may be named many times."""
         index = torch.as_tensor(index, device=self.ptr.device)
         if index.dim() != 1 or index.is_floating_point() or index.dtype in (torch.bool, torch.uint8):
             raise InputError(f"graphs are selected by a list of their numbers, got {index.dtype} {list(index.shape)}")
@@ -164,8 +166,7 @@ class PackedGraphs:
         size, edges = self.sizes[index], self.edge_ptr.diff()[index]
         ptr, edge_ptr = offsets(size), offsets(edges)
         nodes_at, edges_at = ranges(self.ptr[index], size), ranges(self.edge_ptr[index], edges)
-        shift = torch.repeat_interleave(ptr[:-1] - self.ptr[index], edges)
-        ends = self.edge_index.index_select(1, edges_at) + shift
+        ends = self.edge_index.index_select(1, edges_at) + torch.repeat_interleave(ptr[:-1] - self.ptr[index], edges)
         return PackedGraphs(
             ptr,
             edge_ptr,
@@ -176,9 +177,9 @@ class PackedGraphs:
         )
 
     def edited(
-        self, ptr: np.ndarray, edge_ptr: np.ndarray, edge_index: np.ndarray, node_at: np.ndarray, edge_at: np.ndarray
+        self, *, ptr: np.ndarray, edge_ptr: np.ndarray, edge_index: np.ndarray, node_at: np.ndarray, edge_at: np.ndarray
     ) -> PackedGraphs:
-        """Build new graphs from nodes and edges of these, without labels.
+        """Return new graphs from nodes and edges of these, without labels.
 
         Args:
             ptr: offsets of the new graphs' nodes.
@@ -186,9 +187,6 @@ class PackedGraphs:
             edge_index: ends of the new edges.
             node_at: the old node that each new node takes its attributes from.
             edge_at: the old edge that each new edge takes its attributes from.
-
-        Returns:
-            The new graphs.
         """
         arrays = (ptr, edge_ptr, edge_index, node_at, edge_at)
         nodes, edges, ends, node_from, edge_from = (torch.from_numpy(a).to(self.ptr.device) for a in arrays)
@@ -206,14 +204,7 @@ class PackedGraphs:
         def shared(mine: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
             return {k: v for k, v in mine.items() if k in theirs and theirs[k].shape[1:] == v.shape[1:]}
 
-        return PackedGraphs(
-            self.ptr,
-            self.edge_ptr,
-            self.edge_index,
-            shared(self.node, other.node),
-            shared(self.edge, other.edge),
-            self.y,
-        )
+        return replace(self, node=shared(self.node, other.node), edge=shared(self.edge, other.edge))
 
     def graph(self, g: int) -> Data:
         """Return graph ``g`` as a PyG ``Data``."""
@@ -229,33 +220,35 @@ class PackedGraphs:
     def to_batch(self, **per_graph: Tensor) -> Batch:
         """Return the graphs as a PyG ``Batch`` that ``to_data_list`` can take apart.
 
+        PyG has no public way to build one from tensors that already lie end to end, so this writes its private
+        attributes. To cut 192 NCI1 graphs apart and collate them again takes 10 ms on one core, this 0.1 ms.
+
         Args:
             **per_graph: further attributes, with a row for each graph.
-
-        Returns:
-            The batch.
         """
+        result, slices, increments = copy(_EMPTY), {}, {}
+        nodes, edges, graphs = self.ptr.cpu(), self.edge_ptr.cpu(), torch.arange(len(self) + 1)
+        still = torch.zeros(len(self), dtype=torch.long)
         labels = {} if self.y is None else {"y": self.y}
-        return build_batch(
-            self.ptr,
-            self.graph_of_node,
-            self.edge_ptr,
-            self.edge_index,
-            node=self.node,
-            edge=self.edge,
-            graph={**labels, **per_graph},
-        )
+        for values, cuts, increment in (
+            ({"edge_index": self.edge_index}, edges, nodes[:-1]),
+            (self.node, nodes, still),
+            (self.edge, edges, still),
+            ({**labels, **per_graph}, graphs, still),
+        ):
+            for key, value in values.items():
+                result[key] = value
+                slices[key], increments[key] = cuts, increment
+        if self.x is None:
+            result.num_nodes = self.num_nodes
+            result._store._num_nodes = nodes.diff().tolist()
+        result.batch, result.ptr = self.graph_of_node, self.ptr
+        result._num_graphs, result._slice_dict, result._inc_dict = len(self), slices, increments
+        return result
 
 
 def join(packs: Sequence[PackedGraphs]) -> PackedGraphs:
-    """Lay packed graphs end to end.
-
-    Args:
-        packs: packed graphs with the same attributes.
-
-    Returns:
-        All graphs; they have labels if every pack has.
-    """
+    """Return packed graphs with the same attributes laid end to end; they have labels if every pack has."""
     labels = [p.y for p in packs if p.y is not None]
     nodes = list(accumulate((p.num_nodes for p in packs), initial=0))
     edges = list(accumulate((p.edge_index.shape[1] for p in packs), initial=0))

@@ -1,14 +1,25 @@
-"""Lists of different lengths laid end to end, in numpy.
+"""Lists of different lengths: laid end to end in numpy, or padded together in torch.
 
-Which node and edge goes where is decided here, on the CPU, where the exact assignment is solved too: on arrays of a few
-thousand integers numpy took about half of torch's time. A batch has few graphs, so that much of it goes into calling:
-numpy's methods are called in less time than its functions (``a.repeat``, ``np.repeat``). Features are then gathered by
-torch, on any device.
+Which node and edge goes where is decided in numpy, on the CPU, where the exact assignment is solved too: on arrays of a
+few thousand integers it takes about half of torch's time, most of it for calls (its methods are called in less time
+than its functions: ``a.repeat``, ``np.repeat``). Features are then gathered by torch, on any device.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+import torch
+from torch import Tensor
+
+AREA = 1 << 20
+"""Entries of one padded block of matrices: 4 MB in float32, small enough to stay near the cache."""
+
+
+def to_array(value: Tensor) -> np.ndarray:
+    """Return a tensor as a numpy array on the CPU, without its gradient."""
+    return value.detach().cpu().numpy()
 
 
 def offsets(length: np.ndarray) -> np.ndarray:
@@ -64,3 +75,59 @@ def merge(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def counts(mask: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     """Count the marked elements of each list."""
     return lengths(offsets(mask)[ptr])
+
+
+def ranks(value: Tensor, *, group: Tensor, ptr: Tensor) -> Tensor:
+    """Return the place of each value among those of its group, the lowest first; equal ones stay in their order.
+
+    Args:
+        value: what to sort by.
+        group: the group of each value.
+        ptr: offsets of the groups, as if they lay end to end.
+    """
+    order = value.argsort(stable=True)
+    order = order[group[order].argsort(stable=True)]
+    rank = torch.empty_like(order)
+    rank[order] = torch.arange(order.numel(), device=order.device) - ptr[group[order]]
+    return rank
+
+
+def buckets(rows: Tensor, columns: Tensor, area: int = AREA, waste: float = 1.6) -> Iterator[Tensor]:
+    """Split pairs of ``rows[p] x columns[p]`` matrices into groups to be padded to their largest member.
+
+    A group holds at most ``area`` padded entries (one pair alone may exceed it), and once it has eight pairs, at most
+    ``waste`` times the entries that are really there. Every pair comes out once.
+
+    >>> [b.tolist() for b in buckets(torch.tensor([2, 90, 3]), torch.tensor([2, 80, 2]), area=1000)]
+    [[0, 2], [1]]
+    """
+    if rows.numel() == 0:
+        return
+    n, m = rows.tolist(), columns.tolist()
+    order = torch.argsort(torch.maximum(rows, columns) * (1 << 20) + rows + columns).tolist()
+    group: list[int] = []
+    top_n = top_m = real = 0
+    for p in order:
+        new_n, new_m = max(top_n, n[p]), max(top_m, m[p])
+        padded = (len(group) + 1) * new_n * new_m
+        if group and (padded > area or (len(group) >= 8 and padded > waste * (real + n[p] * m[p]) + 64)):
+            yield torch.tensor(group)
+            group, real, new_n, new_m = [], 0, n[p], m[p]
+        group.append(p)
+        top_n, top_m, real = new_n, new_m, real + n[p] * m[p]
+    yield torch.tensor(group)
+
+
+def padded_index(start: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+    """Index ``[P, max]`` of the elements ``start[p] + 0 .. length[p] - 1`` and the mask of those that are real.
+
+    Padding points at element 0, so that gathering is always in range.
+    """
+    step = torch.arange(int(length.max()) if length.numel() else 0, device=start.device)
+    real = step < length[:, None]
+    return torch.where(real, start[:, None] + step, 0), real
+
+
+def padded_mask(length: Tensor, size: int) -> Tensor:
+    """Mark the first ``length[p]`` of ``size`` elements: ``[P, size]``."""
+    return torch.arange(size, device=length.device) < length[:, None]

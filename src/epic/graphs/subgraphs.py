@@ -34,10 +34,7 @@ def keep_nodes(graphs: PackedGraphs, stays: Tensor) -> PackedGraphs:
     place = offsets(stays.long())
     at = stays.nonzero()[:, 0]
     return replace(
-        rest,
-        ptr=place[graphs.ptr],
-        edge_index=place[rest.edge_index],
-        node={k: v[at] for k, v in graphs.node.items()},
+        rest, ptr=place[graphs.ptr], edge_index=place[rest.edge_index], node={k: v[at] for k, v in graphs.node.items()}
     )
 
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from epic._kernels import backend
 from epic._kernels.backend import LOWEST
 from epic.errors import InputError
-from epic.graphs.ragged import ranges
+from epic.graphs.ragged import padded_mask, ranges
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,10 @@ def assign_batch(
         top = np.arange(pairs) * n
         found = np.full(pairs * n, -1, dtype=np.int64)
         found[ranges(top, rows.numpy())] = assign_blocks(
-            reduced.reshape(pairs * n, m), top, np.zeros_like(top), rows.numpy(), columns.numpy()
+            reduced.reshape(pairs * n, m), top=top, left=np.zeros_like(top), rows=rows.numpy(), columns=columns.numpy()
         )
         match = torch.from_numpy(found.reshape(pairs, n)).to(device)
-    row = torch.arange(n, device=device) < rows.to(device)[:, None]
-    column = torch.arange(m, device=device) < columns.to(device)[:, None]
+    row, column = padded_mask(rows.to(device), n), padded_mask(columns.to(device), m)
     kept, to = match >= 0, match.clamp_min(0)
     total = (deletion * (row & ~kept)).sum(1) + (insertion * column).sum(1)
     if m:
@@ -99,23 +98,15 @@ def assign_batch(
 
 
 def assign_blocks(
-    field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, *, first: int = 0
+    field: np.ndarray, *, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, first: int = 0
 ) -> np.ndarray:
-    """Decide what to substitute in each of many pairs, given their reduced costs.
+    """Decide what to substitute in each of many pairs, given the ``field`` of their reduced costs.
 
     Pair p is the block ``field[top[p] : top[p] + rows[p], left[p] : left[p] + columns[p]]``. At a tie substitution is
     preferred: it keeps the two graphs more alike on the way. Infinity forbids a substitution.
 
-    Args:
-        field: reduced costs of all pairs.
-        top: first row of each pair.
-        left: first column of each pair.
-        rows: number of rows of each pair.
-        columns: number of columns of each pair.
-        first: the number of the first pair in error messages.
-
     Returns:
-        The column of every row within its block, pair after pair; -1 where none.
+        The column of every row within its block, pair after pair; -1 where none. Errors count pairs from ``first``.
     """
     if field.dtype not in (np.float32, np.float64):
         field = field.astype(np.float64)
@@ -135,11 +126,7 @@ def assign_blocks(
 def solve_each(
     field: np.ndarray, top: np.ndarray, left: np.ndarray, rows: np.ndarray, columns: np.ndarray, partner: np.ndarray
 ) -> int:
-    """Fill ``partner`` pair by pair with scipy.
-
-    Returns:
-        -1, or the number of the first pair that cannot be solved.
-    """
+    """Fill ``partner`` pair by pair with scipy; return -1, or the number of the first pair that cannot be solved."""
     first = 0
     for p, (t, l, n, m) in enumerate(zip(*(a.tolist() for a in (top, left, rows, columns)), strict=True)):
         reduced = field[t : t + n, l : l + m]

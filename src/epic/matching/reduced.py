@@ -5,12 +5,19 @@ The exact assignment is solved on this n x m matrix; see :mod:`epic.matching.exa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
-from epic.graphs.ragged import offsets
-from epic.matching.exact import assign_blocks
+from epic._kernels import backend
+from epic.graphs.ragged import offsets, to_array
+from epic.matching.exact import assign_blocks, refuse
+from epic.matching.types import NodeCosts
+
+PRODUCTS = {np.dtype(np.float32): blas.sgemm, np.dtype(np.float64): blas.dgemm}
 
 
 class ReducedCosts:
@@ -27,7 +34,7 @@ class ReducedCosts:
         """Return the matrix of the source nodes and the target nodes of two slices."""
         return self._block(source, target)
 
-    def assign(self, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, *, first: int = 0) -> np.ndarray:
+    def assign(self, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, first: int = 0) -> np.ndarray:
         """Find the target node that best replaces each source node of each pair.
 
         Args:
@@ -49,4 +56,79 @@ class ReducedCosts:
         field = np.zeros((top[-1], int(m.max(initial=0))), dtype=blocks[0].dtype if blocks else np.float64)
         for at, block in zip(top.tolist(), blocks, strict=False):
             field[at : at + block.shape[0], : block.shape[1]] = block
-        return assign_blocks(field, top[:-1], np.zeros_like(u), n, m, first=first)
+        return assign_blocks(field, top=top[:-1], left=np.zeros_like(u), rows=n, columns=m, first=first)
+
+
+class EuclideanReducedCosts(ReducedCosts):
+    """Reduced costs where a substitution costs a Euclidean distance: one matrix product and a few passes a pair.
+
+    Args:
+        a: node costs of the source graphs.
+        b: node costs of the target graphs.
+    """
+
+    def __init__(self, a: NodeCosts, b: NodeCosts) -> None:
+        h = to_array(a.embedding)
+        # Far from the origin inner products cancel; distances do not change if both sides move together.
+        middle = h.mean(0) if h.shape[0] else np.zeros(h.shape[1], h.dtype)
+        self.source, self.source_square = _centred(h, middle)
+        self.target, self.target_square = self.source, self.source_square
+        if b.embedding is not a.embedding:
+            self.target, self.target_square = _centred(to_array(b.embedding), middle)
+        self.deletion, self.insertion = (np.ascontiguousarray(to_array(t)) for t in (a.deletion, b.insertion))
+        # What is not a number is so in the sum of all, too; sums may overflow where no number does.
+        sums = (self.source_square, self.target_square, self.deletion, self.insertion)
+        if not all(math.isfinite(v.sum()) for v in sums):
+            a.check_finite(), b.check_finite()
+
+    def __call__(self, source: slice, target: slice) -> np.ndarray:
+        """Return the matrix of the source nodes and the target nodes of two slices."""
+        left, right = self.source[source], self.target[target].T
+        if left.dtype in PRODUCTS and _small(left.shape[0], left.shape[1], right.shape[1]):
+            block = PRODUCTS[left.dtype](1.0, right, left.T, trans_a=True).T
+        else:
+            block = left @ right
+        # Every step is rounded as in the compiled form.
+        block *= -2
+        block += self.source_square[source, None]
+        block += self.target_square[target]
+        np.maximum(block, 0.0, out=block)
+        np.sqrt(block, out=block)
+        block -= self.deletion[source, None]
+        block -= self.insertion[target]
+        return block
+
+    def assign(self, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, first: int = 0) -> np.ndarray:
+        """Find the target node that best replaces each source node; see :meth:`ReducedCosts.assign`."""
+        dtype = self.source.dtype
+        if not backend.enabled() or dtype not in PRODUCTS or {self.deletion.dtype, self.insertion.dtype} != {dtype}:
+            return super().assign(u=u, n=n, v=v, m=m, first=first)
+        from epic._kernels.assignment import solve_euclidean
+
+        top, small = offsets(n), _small(n, self.source.shape[1], m)
+        partner = np.empty(top[-1], dtype=np.int64)
+        sides = (self.source, self.source_square, self.deletion), (self.target, self.target_square, self.insertion)
+        bad = solve_euclidean(*sides[0], *sides[1], u, n, v, m, small, partner)
+        for p in (~small).nonzero()[0].tolist():
+            if bad < 0 or p < bad:
+                one = slice(p, p + 1)
+                found = super().assign(u=u[one], n=n[one], v=v[one], m=m[one], first=first + p)
+                partner[top[p] : top[p + 1]] = found
+        if bad >= 0:
+            refuse(first + bad)
+        return partner
+
+
+def _small(n: Any, width: int, m: Any) -> Any:
+    """Return whether n rows and m columns are multiplied by scipy's BLAS, which compiled code can call too.
+
+    numpy's and scipy's BLAS round alike as long as neither shares the work among threads nor takes a matrix for a
+    vector: with them compiled and other code sees the same costs, ties included.
+    """
+    return (n > 1) & (m > 1) & (n * width * m <= 2**19)
+
+
+def _centred(vectors: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return vectors seen from the middle, and their squared lengths."""
+    centred = np.ascontiguousarray(vectors - middle)
+    return centred, np.einsum("nd,nd->n", centred, centred)

@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from epic.errors import InputError
+from epic.graphs.ragged import padded_mask
 
 # u and v can grow by a factor n at each iteration; after this many they are folded into the exponent again.
 BLOCK = 10
@@ -74,8 +75,10 @@ def sinkhorn(
     blur = torch.as_tensor(delta, dtype=substitution.dtype, device=substitution.device).detach().expand(pairs)
     if bool((blur <= 0).any()):
         raise InputError(f"delta must be positive, got {float(blur.min())}")
-    row = _mask(n, rows, substitution)
-    column = _mask(m, columns, substitution)
+    row, column = (
+        padded_mask(torch.full((pairs,), size) if count is None else count, size).to(substitution.device)
+        for size, count in ((n, rows), (m, columns))
+    )
     plan, deleted, inserted = _Sinkhorn.apply(substitution, deletion, insertion, blur, row, column, iterations)
     # Padded entries of the plan are zero, but 0 * inf would not be.
     inside = row[:, :, None] & column[:, None, :]
@@ -85,13 +88,6 @@ def sinkhorn(
         + (inserted * torch.where(column, insertion, 0.0)).sum(1)
     )
     return SoftAssignment(plan, deleted, inserted, distance)
-
-
-def _mask(size: int, count: Tensor | None, like: Tensor) -> Tensor:
-    step = torch.arange(size, device=like.device)
-    if count is None:
-        return torch.ones(like.shape[0], size, dtype=torch.bool, device=like.device)
-    return step < count.to(like.device)[:, None]
 
 
 def _times(K: Tensor, v: Tensor) -> Tensor:
@@ -178,8 +174,5 @@ class _Sinkhorn(torch.autograd.Function):
             -total / delta[:, None, None],
             (-total_d / scale).masked_fill(~ctx.row, 0.0),
             (-total_i / scale).masked_fill(~ctx.column, 0.0),
-            None,
-            None,
-            None,
-            None,
+            *(None, None, None, None),
         )

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs
-from epic.graphs.ragged import lengths, owners, ranges
+from epic.graphs.ragged import owners
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,6 @@ class NodeCosts:
     def to(self, device: torch.device | str) -> NodeCosts:
         """Return the same costs on a device."""
         return NodeCosts(*(t.to(device) for t in (self.embedding, self.deletion, self.insertion, self.ptr)))
-
-    def detach(self) -> NodeCosts:
-        """Return the same costs without gradients."""
-        return NodeCosts(self.embedding.detach(), self.deletion.detach(), self.insertion.detach(), self.ptr)
 
     def double(self) -> NodeCosts:
         """Return the same costs in float64, for distances: inner products of nearly equal vectors cancel."""
@@ -112,34 +108,6 @@ class Assignment:
     partner: np.ndarray
     origin: np.ndarray
 
-    @staticmethod
-    def of(
-        column: np.ndarray,
-        first_source: np.ndarray,
-        source_ptr: np.ndarray,
-        first_target: np.ndarray,
-        target_ptr: np.ndarray,
-    ) -> Assignment:
-        """Build assignments from the column that each row is matched to.
-
-        Args:
-            column: for each source node, the target node that replaces it, counted within its pair; -1 where none.
-            first_source: first node of each source graph.
-            source_ptr: offsets of the source graphs' nodes, pair after pair.
-            first_target: first node of each target graph.
-            target_ptr: offsets of the target graphs' nodes, pair after pair.
-
-        Returns:
-            The assignments.
-        """
-        rows = lengths(source_ptr)
-        kept = (column >= 0).nonzero()[0]
-        partner, origin = column.copy(), np.full(target_ptr[-1], -1)
-        partner[kept] += target_ptr[:-1].repeat(rows)[kept]
-        origin[partner[kept]] = kept
-        source, target = ranges(first_source, rows), ranges(first_target, lengths(target_ptr))
-        return Assignment(source, target, source_ptr, target_ptr, partner, origin)
-
 
 @dataclass(frozen=True)
 class OperationCosts:
@@ -161,8 +129,3 @@ class OperationCosts:
         for value, ptr in ((self.source, self.source_ptr), (self.target, self.target_ptr)):
             total = total.index_add(0, torch.from_numpy(owners(ptr)).to(value.device), value)
         return total
-
-    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return both sides in float64, to sum over paths."""
-        source, target = (t.detach().cpu().numpy().astype(np.float64) for t in (self.source, self.target))
-        return source, target

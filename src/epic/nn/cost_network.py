@@ -58,11 +58,11 @@ class CostNetwork(nn.Module):
             h = self.encode(graphs.x, "x")
         if self.edges is not None and graphs.edge_attr is None:
             raise InputError("the graphs have no edge_attr, but the cost was learned on graphs that have")
-        routes = SortedEdges(graphs.edge_index, h.shape[0])
-        scale = gcn_scale(routes, None, h) if self.backbone == "gcn" else None
+        sorted_edges = SortedEdges(graphs.edge_index, h.shape[0])
+        scale = gcn_scale(sorted_edges, None, h) if self.backbone == "gcn" else None
         outputs = []
         for layer in self.layers:
-            h = F.relu(layer(h, routes, graphs.edge_attr, None, scale), inplace=True)
+            h = F.relu(layer(h, sorted_edges, graphs.edge_attr, None, scale), inplace=True)
             outputs.append(h)
         embedding = torch.cat(outputs, dim=1)
         return embedding, F.softplus(self.price(embedding)).squeeze(1) + self.floor

@@ -80,11 +80,11 @@ class Encoder(nn.Module):
         return self.table(torch.minimum(value.long() + self.first, self.last)).sum(1)
 
 
-def gcn_scale(routes: SortedEdges, edge_weight: Tensor | None, like: Tensor) -> Tensor:
+def gcn_scale(sorted_edges: SortedEdges, edge_weight: Tensor | None, like: Tensor) -> Tensor:
     """GCN's normalisation ``[nodes, 1]``: one over the root of the weighted in-degree, self-loop included."""
     if edge_weight is None:
-        return (routes.by_end.ptr.diff() + 1).to(like.dtype).rsqrt()[:, None]
-    return (segment_sum(edge_weight.to(like.dtype)[:, None], routes.by_end) + 1).rsqrt()
+        return (sorted_edges.by_end.ptr.diff() + 1).to(like.dtype).rsqrt()[:, None]
+    return (segment_sum(edge_weight.to(like.dtype)[:, None], sorted_edges.by_end) + 1).rsqrt()
 
 
 class Layer(nn.Module):
@@ -110,26 +110,26 @@ class Layer(nn.Module):
     def forward(
         self,
         h: Tensor,
-        routes: SortedEdges,
+        sorted_edges: SortedEdges,
         edge_attr: Tensor | None = None,
         edge_weight: Tensor | None = None,
         scale: Tensor | None = None,
     ) -> Tensor:
         """New node vectors; ``scale`` is :func:`gcn_scale`, computed once for all layers."""
         if self.backbone == "gin":
-            return self.norm(self.update((1 + self.eps) * h + self._gathered(h, routes, edge_attr, edge_weight)))
+            return self.norm(self.update((1 + self.eps) * h + self._gathered(h, sorted_edges, edge_attr, edge_weight)))
         h = self.update(h)
         if scale is None:
-            scale = gcn_scale(routes, edge_weight, h)
+            scale = gcn_scale(sorted_edges, edge_weight, h)
         if self.edges is None or edge_attr is None:
             h = scale * h
-            return self.norm((h + self._gathered(h, routes, None, edge_weight)) * scale)
-        return self.norm((scale * h + self._gathered(h, routes, edge_attr, edge_weight, scale)) * scale)
+            return self.norm((h + self._gathered(h, sorted_edges, None, edge_weight)) * scale)
+        return self.norm((scale * h + self._gathered(h, sorted_edges, edge_attr, edge_weight, scale)) * scale)
 
     def _gathered(
         self,
         h: Tensor,
-        routes: SortedEdges,
+        sorted_edges: SortedEdges,
         edge_attr: Tensor | None,
         edge_weight: Tensor | None,
         scale: Tensor | None = None,
@@ -137,11 +137,11 @@ class Layer(nn.Module):
         """Sum of the messages that reach each node; ``scale`` multiplies those that a node sends."""
         if self.edges is None or edge_attr is None:
             if edge_weight is None:
-                return neighbor_sum(h, routes)
-            return segment_sum(segment_gather(h, routes.by_start) * edge_weight[:, None], routes.by_end)
-        message = F.relu(segment_gather(h, routes.by_start) + self.edges(edge_attr, "edge_attr"))
+                return neighbor_sum(h, sorted_edges)
+            return segment_sum(segment_gather(h, sorted_edges.by_start) * edge_weight[:, None], sorted_edges.by_end)
+        message = F.relu(segment_gather(h, sorted_edges.by_start) + self.edges(edge_attr, "edge_attr"))
         if edge_weight is not None:
             message = message * edge_weight[:, None]
         if scale is not None:
-            message = message * segment_gather(scale, routes.by_start)
-        return segment_sum(message, routes.by_end)
+            message = message * segment_gather(scale, sorted_edges.by_start)
+        return segment_sum(message, sorted_edges.by_end)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs
-from epic.graphs.padding import buckets, padded_index
+from epic.graphs.ragged import buckets, padded_index
 from epic.nn.layers import Encoder, FeatureSchema
 
 AREA = 1 << 18

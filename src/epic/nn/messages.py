@@ -78,9 +78,9 @@ class Segments:
         return value if self.order is None else value.index_select(0, self.order)
 
 
-def neighbor_sum(h: Tensor, routes: SortedEdges) -> Tensor:
+def neighbor_sum(h: Tensor, sorted_edges: SortedEdges) -> Tensor:
     """Sum ``h`` over the nodes that send to each node."""
-    return _linear(_NeighborSum, h, routes)
+    return _linear(_NeighborSum, h, sorted_edges)
 
 
 def segment_gather(h: Tensor, groups: Segments) -> Tensor:
@@ -115,8 +115,8 @@ def _linear(function: type[_Linear], value: Tensor, edges: Any) -> Tensor:
 
 class _NeighborSum(_Linear):
     @staticmethod
-    def forward(h: Tensor, routes: SortedEdges) -> Tensor:
-        return _bag(h, routes.inward, routes.by_end.ptr)
+    def forward(h: Tensor, sorted_edges: SortedEdges) -> Tensor:
+        return _bag(h, sorted_edges.inward, sorted_edges.by_end.ptr)
 
     @staticmethod
     def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor, None]:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, lengths, offsets, owners, ranges
-from epic.matching.types import Assignment
+from epic.paths.operations import Operations
 
 
 @dataclass(frozen=True)
@@ -34,30 +34,20 @@ class Intermediate:
     target_node: np.ndarray
 
 
-def apply_operations(
-    graphs: PackedGraphs,
-    i: Tensor,
-    j: Tensor,
-    assignment: Assignment,
-    done_source: np.ndarray,
-    done_target: np.ndarray,
-) -> Intermediate:
-    """Apply a set of operations to each pair.
+def apply_operations(operations: Operations, done: np.ndarray) -> Intermediate:
+    """Apply a set of operations to each pair (paper, Algorithm 1).
 
     Nodes and edges keep the order of their end of the path, source first.
 
     Args:
-        graphs: graphs that the pairs are of.
-        i: source graph of each pair.
-        j: target graph of each pair.
-        assignment: which node becomes which.
-        done_source: runs along ``assignment.source`` and marks nodes that have been substituted or deleted.
-        done_target: runs along ``assignment.target`` and marks nodes that have been inserted or have replaced a node;
-            a substitution marks both sides.
+        operations: the operations of all pairs.
+        done: which of them to apply.
 
     Returns:
         One graph for each pair, without labels, and where its nodes come from.
     """
+    graphs, i, j, assignment = operations.graphs, operations.i, operations.j, operations.assignment
+    done_source, done_target = operations.marks(done)
     stays = ~done_source
     size_s, size_t = counts(stays, assignment.source_ptr), counts(done_target, assignment.target_ptr)
     ptr = offsets(size_s + size_t)
@@ -70,9 +60,8 @@ def apply_operations(
     place_s[replaced] = place_t[assignment.partner[replaced]]
     fate = stays + 2 * (done_source & ~swapped).view(np.int8)  # 1: it stays, 2: it is deleted, 0: it is replaced
 
-    edge_index, edge_ptr, node_ptr = (t.cpu().numpy() for t in (graphs.edge_index, graphs.edge_ptr, graphs.ptr))
-    at_s, ends_s, owner_s = _edges(edge_index, edge_ptr, node_ptr, i.cpu().numpy(), assignment.source_ptr)
-    at_t, ends_t, owner_t = _edges(edge_index, edge_ptr, node_ptr, j.cpu().numpy(), assignment.target_ptr)
+    at_s, ends_s, owner_s = _edges(graphs, i, assignment.source_ptr)
+    at_t, ends_t, owner_t = _edges(graphs, j, assignment.target_ptr)
     # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
     lives = (fate[ends_s[0]] | fate[ends_s[1]] == 1).nonzero()[0]
     born = (done_target[ends_t[0]] & done_target[ends_t[1]]).nonzero()[0]
@@ -90,15 +79,17 @@ def apply_operations(
     keep_s, keep_t = stays.nonzero()[0], done_target.nonzero()[0]
     slot_s, slot_t = place_s[keep_s], place_t[keep_t]
     node_at, source_node, target_node = np.empty((3, ptr[-1]), dtype=np.int64)
-    for slot, keep, index, start in (
+    for slot, keep, index, ptr_of in (
         (slot_s, keep_s, i, assignment.source_ptr),
         (slot_t, keep_t, j, assignment.target_ptr),
     ):
-        node_at[slot] = keep + (node_ptr[index.cpu().numpy()] - start[:-1]).repeat(lengths(start))[keep]
+        first = graphs.ptr.cpu().numpy()[index.cpu().numpy()]
+        node_at[slot] = keep + (first - ptr_of[:-1]).repeat(lengths(ptr_of))[keep]
     source_node[slot_s], source_node[slot_t] = keep_s, assignment.origin[keep_t]
     target_node[slot_s], target_node[slot_t] = -1, keep_t
 
-    return Intermediate(graphs.edited(ptr, edges, ends, node_at, edge_at), source_node, target_node)
+    made = graphs.edited(ptr=ptr, edge_ptr=edges, edge_index=ends, node_at=node_at, edge_at=edge_at)
+    return Intermediate(made, source_node, target_node)
 
 
 def _place(kept: np.ndarray, first: np.ndarray, ptr: np.ndarray) -> np.ndarray:
@@ -106,11 +97,11 @@ def _place(kept: np.ndarray, first: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     return kept.cumsum() - kept + first.repeat(lengths(ptr))
 
 
-def _edges(
-    edge_index: np.ndarray, edge_ptr: np.ndarray, node_ptr: np.ndarray, index: np.ndarray, ptr: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _edges(graphs: PackedGraphs, index: Tensor, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the edges of the graphs ``index``: where they are, their ends counted along ``ptr``, and their graph."""
-    count = edge_ptr[index + 1] - edge_ptr[index]
-    at = ranges(edge_ptr[index], count)
+    number, edge_ptr, node_ptr = (t.cpu().numpy() for t in (index, graphs.edge_ptr, graphs.ptr))
+    count = edge_ptr[number + 1] - edge_ptr[number]
+    at = ranges(edge_ptr[number], count)
     # take: some eight times faster than edge_index[:, at]
-    return at, edge_index.take(at, axis=1) + (ptr[:-1] - node_ptr[index]).repeat(count), owners(offsets(count))
+    ends = graphs.edge_index.cpu().numpy().take(at, axis=1) + (ptr[:-1] - node_ptr[number]).repeat(count)
+    return at, ends, owners(offsets(count))

@@ -7,10 +7,14 @@ that a look at one graph takes microseconds.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from epic.graphs.packed import PackedGraphs
-from epic.paths.operations import Operations
+
+if TYPE_CHECKING:
+    from epic.paths.operations import Operations
 
 LOOKS = 16_000
 STARTS = 16

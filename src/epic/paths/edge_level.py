@@ -18,7 +18,7 @@ from torch import Tensor
 
 from epic.costs.base import Cost
 from epic.costs.unit import row_codes
-from epic.distance.pairs import assign_pairs
+from epic.distance.pairs import Pairs, assign_pairs
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, offsets, owners, ranges
 from epic.matching.types import NodeCosts
@@ -136,18 +136,16 @@ class EdgePaths:
         there = np.flatnonzero(changed[self.arc_slot] == later)
         owner = self.pair_of_place[self.ends[0, there]]
         there = there[np.argsort(owner, kind="stable")]
-        device = pack.ptr.device
-        nodes, edges = torch.from_numpy(node).to(device), torch.from_numpy(self.arc[there]).to(device)
-        return PackedGraphs(
-            torch.from_numpy(offsets(counts(alive, self.place_ptr))).to(device),
-            torch.from_numpy(offsets(np.bincount(owner, minlength=self.ptr.size - 1))).to(device),
-            torch.from_numpy(place[self.ends[:, there]]).to(device),
-            {k: v[nodes] for k, v in pack.node.items()},
-            {k: v[edges] for k, v in pack.edge.items()},
+        return pack.edited(
+            ptr=offsets(counts(alive, self.place_ptr)),
+            edge_ptr=offsets(np.bincount(owner, minlength=self.ptr.size - 1)),
+            edge_index=place[self.ends[:, there]],
+            node_at=node,
+            edge_at=self.arc[there],
         )
 
 
-def edge_paths(graphs: PackedGraphs, i: Tensor, j: Tensor, use_x: bool = True) -> EdgePaths:
+def edge_paths(graphs: PackedGraphs, *, i: Tensor, j: Tensor, use_x: bool = True) -> EdgePaths:
     """Find the operations that turn graph ``i[p]`` into graph ``j[p]``, for all p.
 
     An edge is all that joins two nodes, in directed graphs one or both directions; it is edited as a whole. Matched
@@ -158,13 +156,10 @@ def edge_paths(graphs: PackedGraphs, i: Tensor, j: Tensor, use_x: bool = True) -
         i: source graph of each pair.
         j: target graph of each pair.
         use_x: whether node features count.
-
-    Returns:
-        The operations of all pairs.
     """
     cost = BipartiteCost(use_x)
     nodes = cost.embed(graphs)
-    m = assign_pairs(cost, nodes, nodes, i, j)
+    m = assign_pairs(Pairs(cost, source=nodes, target=nodes, i=i, j=j))
     new = m.origin < 0
     size, inserted = np.diff(m.source_ptr), counts(new, m.target_ptr)
     place_ptr = offsets(size + inserted)

@@ -13,17 +13,15 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from epic.costs.base import Cost
+from epic.costs.base import Cost, check_cost
 from epic.costs.unit import UnitCost
-from epic.distance.pairs import assign_pairs, operation_costs
-from epic.errors import InputError
+from epic.distance.pairs import Pairs, exact_edits
+from epic.errors import InputError, choose
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.packed import Graphs, PackedGraphs, join, matrix
 from epic.labels import count_classes, mix, soft_labels
-from epic.matching.types import Assignment
 from epic.paths.apply import apply_operations
-from epic.paths.operations import Operations
-from epic.paths.orders import ranks
+from epic.paths.operations import ORDERS, Operations, draw_order
 from epic.random import Seed, base_seed, derived
 from epic.view import Names, notebook, path_page, strip
 
@@ -52,7 +50,6 @@ class Operation:
 
 
 SAVED_AS = (".html", ".png", ".svg", ".pdf")
-_PAIR = torch.tensor([0]), torch.tensor([1])  # source and target in the pack of the two ends
 
 
 class EditPath:
@@ -63,8 +60,6 @@ class EditPath:
     ``EPIC.path``.
 
     Args:
-        ends: Source and target, packed.
-        assignment: Which node becomes which.
         ops: The operations with their prices.
         rank: Position of each operation on the path.
         order: Name of the order.
@@ -74,24 +69,21 @@ class EditPath:
 
     def __init__(
         self,
-        ends: PackedGraphs,
-        assignment: Assignment,
         ops: Operations,
+        *,
         rank: np.ndarray,
         order: str,
         num_classes: int | None,
         finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
     ) -> None:
-        self._finish = finish
-        self._ends, self._assignment, self._ops, self._rank = ends, assignment, ops, rank
-        self.order = order
+        self._ops, self._rank, self._finish, self.order = ops, rank, finish, order
         rows = np.argsort(rank)
         self.operations: tuple[Operation, ...] = tuple(
             _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r])) for r in rows
         )
         self._labels: Tensor | None = None
-        if ends.y is not None:
-            self._labels = soft_labels(ends.y, num_classes or count_classes(ends.y))
+        if ops.graphs.y is not None:
+            self._labels = soft_labels(ops.graphs.y, num_classes or count_classes(ops.graphs.y))
 
     def __len__(self) -> int:
         return len(self.operations)
@@ -99,9 +91,9 @@ class EditPath:
     def __repr__(self) -> str:
         kinds = [op.kind for op in self.operations]
         parts = ", ".join(f"{kinds.count(k)} {k}" for k in ("substitute", "delete", "insert"))
+        before, after = self._ops.graphs.sizes.tolist()
         return (
-            f"EditPath({int(self._ends.sizes[0])} -> {int(self._ends.sizes[1])} nodes, "
-            f"{len(self)} operations: {parts}; "
+            f"EditPath({before} -> {after} nodes, {len(self)} operations: {parts}; "
             f"distance {self.distance:.3f}, order {self.order})"
         )
 
@@ -129,12 +121,11 @@ class EditPath:
         if self._labels is None:
             raise InputError("the two graphs have no labels y, so the path has none")
         share = torch.tensor([self.fraction(k)], dtype=torch.double)
-        return mix(self._labels[:1], self._labels[1:], share)[0]
+        return mix(self._labels[:1], target=self._labels[1:], share=share)[0]
 
     def __getitem__(self, k: int) -> Data:
         k = self._step(k)
-        done = self._ops.marks(self._rank < k, self._assignment)
-        at = apply_operations(self._ends, *_PAIR, self._assignment, *done)
+        at = apply_operations(self._ops, self._rank < k)
         graph = (at.graphs if self._finish is None else self._finish(at.graphs)).graph(0)
         graph.source_node = torch.from_numpy(at.source_node)
         graph.target_node = torch.from_numpy(at.target_node)
@@ -236,18 +227,19 @@ def edit_path(
     Raises:
         InputError: the graphs cannot be compared.
     """
-    cost = _cost(cost)
+    cost, order = check_cost(cost) or UnitCost(), choose(order, ORDERS, "order")
     one, other = _single(source, "source"), _single(target, "target")
     check_same_features(one, other)
     one, other = _same_labels(one, other)
     ends = join([one.only(other), other.only(one)])
     nodes = cost.embed(ends).to("cpu").double()
-    assignment = assign_pairs(cost, nodes, nodes, *_PAIR)
-    ops = Operations.of(assignment, operation_costs(cost, nodes, nodes, assignment))
-    rank, reasons = ranks(order, ops, ends, *_PAIR, derived(base_seed(seed), "order"))
+    pair = {"i": torch.tensor([0]), "j": torch.tensor([1])}
+    ops = Operations.of(ends, **pair, edits=exact_edits(Pairs(cost, source=nodes, target=nodes, **pair)))
+    rank, reasons = draw_order(ops, order, derived(base_seed(seed), "order"))
     if reasons[0] is not None:
         warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
-    return EditPath(ends, assignment, ops, rank, order if reasons[0] is None else "random", num_classes, finish)
+        order = "random"
+    return EditPath(ops, rank=rank, order=order, num_classes=num_classes, finish=finish)
 
 
 def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float:
@@ -261,13 +253,7 @@ def edit_distance(source: Data, target: Data, cost: Cost | None = None) -> float
     Returns:
         The cost of the cheapest edit path.
     """
-    return _cost(cost).distance(_single(source, "source"), _single(target, "target"))
-
-
-def _cost(cost: Cost | None) -> Cost:
-    if cost is not None and not isinstance(cost, Cost):
-        raise InputError(f"cost must be an epic Cost such as UnitCost(), got {cost!r}")
-    return UnitCost() if cost is None else cost
+    return (check_cost(cost) or UnitCost()).distance(_single(source, "source"), _single(target, "target"))
 
 
 def _same_labels(one: PackedGraphs, other: PackedGraphs) -> tuple[PackedGraphs, PackedGraphs]:

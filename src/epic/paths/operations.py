@@ -1,4 +1,7 @@
-"""The node operations of many pairs, laid end to end."""
+"""The node operations of many pairs, laid end to end, and the orders in which they can be done.
+
+Any order of its operations takes a path to the target; the order decides what lies between.
+"""
 
 from __future__ import annotations
 
@@ -6,38 +9,50 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from epic.graphs.ragged import counts, lengths, merge, offsets, owners
+from epic.graphs.packed import PackedGraphs
+from epic.graphs.ragged import counts, lengths, merge, offsets, owners, to_array
 from epic.matching.types import Assignment, OperationCosts
+from epic.paths.connected import connected_ranks
+from epic.random import uniform
+
+ORDERS = ("random", "bfs", "connected")
 
 
 @dataclass(frozen=True)
 class Operations:
-    """Pair p owns operations ``ptr[p]:ptr[p+1]``: its source nodes in order, then the target nodes to insert.
+    """What turns graph ``i[p]`` of ``graphs`` into graph ``j[p]``, for every pair p.
 
-    ``source`` and ``target`` are places in ``Assignment.source`` and ``.target``, -1 for the missing side; ``price`` is
-    what each operation costs.
+    Pair p owns operations ``ptr[p]:ptr[p+1]``: its source nodes in order, then the target nodes to insert. ``source``
+    and ``target`` are places in ``assignment.source`` and ``.target``, -1 for the missing side; ``price`` is what each
+    operation costs.
     """
 
+    graphs: PackedGraphs
+    i: Tensor
+    j: Tensor
+    assignment: Assignment
     source: np.ndarray
     target: np.ndarray
     price: np.ndarray
     ptr: np.ndarray
 
     @staticmethod
-    def of(m: Assignment, prices: OperationCosts) -> Operations:
-        """Return the operations of assignments.
-
-        Args:
-            m: The assignments.
-            prices: What their operations cost.
-        """
+    def of(graphs: PackedGraphs, *, i: Tensor, j: Tensor, edits: tuple[Assignment, OperationCosts]) -> Operations:
+        """Return the operations of the pairs ``i``, ``j``, given what :func:`epic.distance.pairs.exact_edits` gave."""
+        m, prices = edits
         new = m.origin < 0
         inserted, inserts = new.nonzero()[0], counts(new, m.target_ptr)
         nodes = lengths(m.source_ptr)
         order = merge(nodes, inserts)
-        lost, won = prices.arrays()
+        lost, won = (to_array(t).astype(np.float64) for t in (prices.source, prices.target))
         return Operations(
+            graphs,
+            i,
+            j,
+            m,
             np.concatenate([np.arange(m.source.size), np.full_like(inserted, -1)])[order],
             np.concatenate([m.partner, inserted])[order],
             np.concatenate([lost, won[inserted]])[order],
@@ -52,15 +67,10 @@ class Operations:
         """Pair of each operation."""
         return owners(self.ptr)
 
-    def marks(self, done: np.ndarray, assignment: Assignment) -> tuple[np.ndarray, np.ndarray]:
-        """Return which source and which target nodes have had their operation.
-
-        Args:
-            done: Whether each operation is done.
-            assignment: The assignments that the operations come from.
-        """
-        source = np.zeros(assignment.source.size, dtype=bool)
-        target = np.zeros(assignment.target.size, dtype=bool)
+    def marks(self, done: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which source and which target nodes have had their operation; ``done`` marks operations."""
+        source = np.zeros(self.assignment.source.size, dtype=bool)
+        target = np.zeros(self.assignment.target.size, dtype=bool)
         source[self.source[done & (self.source >= 0)]] = True
         target[self.target[done & (self.target >= 0)]] = True
         return source, target
@@ -77,9 +87,74 @@ class Operations:
         share = np.where(finished == 0, 0.0, np.where(finished == count, 1.0, share))
         return np.clip(share, 0.0, 1.0)
 
+    def ranks(self, key: np.ndarray) -> np.ndarray:
+        """Return the position of each operation in its pair's path when sorted by ``key`` in [0, 1)."""
+        rank = np.empty(key.size, dtype=np.int64)
+        rank[np.argsort(self.pair + key, kind="stable")] = np.arange(key.size)
+        return rank - self.ptr[:-1].repeat(lengths(self.ptr))
 
-def by_key(key: np.ndarray, ops: Operations) -> np.ndarray:
-    """Return the position of each operation in its pair's path when sorted by ``key`` in [0, 1)."""
-    rank = np.empty(key.size, dtype=np.int64)
-    rank[np.argsort(ops.pair + key, kind="stable")] = np.arange(key.size)
-    return rank - ops.ptr[:-1].repeat(lengths(ops.ptr))
+
+def draw_order(ops: Operations, order: str, generator: torch.Generator) -> tuple[np.ndarray, list[str | None]]:
+    """Order the operations of each pair, with a generator on the CPU.
+
+    ``random``: all orders alike. ``bfs``: along a breadth-first search of the target from a random root; deletions,
+    which have no place in the target, fall at random. ``connected``: a random order in which every graph on the way is
+    connected.
+
+    Returns:
+        The position of each operation in its path, and for each pair why there is no such order (None if there is).
+    """
+    fine: list[str | None] = [None] * ops.i.numel()
+    key = uniform(len(ops), generator).numpy()
+    if order == "random":
+        return ops.ranks(key), fine
+    target = ops.graphs.select(ops.j).to("cpu")
+    if order == "bfs":
+        along = (breadth_first(target, generator).numpy() + 0.5) / target.sizes[target.graph_of_node].numpy()
+        at = ops.target >= 0
+        key[at] = along[ops.target[at]]
+        return ops.ranks(key), fine
+    return connected_ranks(ops, ops.graphs.select(ops.i).to("cpu"), target, ops.ranks(key))
+
+
+def breadth_first(graphs: PackedGraphs, generator: torch.Generator) -> Tensor:
+    """Search all graphs breadth first, level by level together, edges taken both ways.
+
+    Roots and the order of siblings are random; where a component is exhausted, the search starts again at a random
+    node.
+
+    Returns:
+        The place of each node in the search of its graph.
+    """
+    nodes, device = graphs.num_nodes, graphs.ptr.device
+    owner, chance = graphs.graph_of_node, uniform(nodes, generator).to(device)
+    ends = torch.cat([graphs.edge_index, graphs.edge_index.flip(0)], dim=1)
+    place = torch.full((nodes,), -1, device=device)
+    count = torch.zeros(len(graphs), dtype=torch.long, device=device)
+    far = nodes + 1
+    while True:
+        # Unvisited neighbours of what was visited last, each under its earliest visited parent.
+        ends = ends[:, (place[ends[1]] < 0)]
+        live = ends[:, (place[ends[0]] >= 0)]
+        parent = torch.full((nodes,), far, device=device)
+        parent.scatter_reduce_(0, live[1], place[live[0]], "amin")
+        fresh = parent < far
+        reached = torch.zeros(len(graphs), dtype=torch.bool, device=device)
+        reached[owner[fresh]] = True
+        stuck = ~reached & (count < graphs.sizes)
+        if bool(stuck.any()):
+            free = (place < 0) & stuck[owner]
+            lowest = torch.full((len(graphs),), 2.0, dtype=torch.double, device=device)
+            lowest.scatter_reduce_(0, owner[free], chance[free], "amin")
+            fresh |= free & (chance == lowest[owner])
+        new = fresh.nonzero()[:, 0]
+        if new.numel() == 0:
+            return place
+        # By graph, then parent, then chance: three stable sorts, least significant first.
+        new = new[torch.argsort(chance[new], stable=True)]
+        new = new[torch.argsort(parent[new], stable=True)]
+        new = new[torch.argsort(owner[new], stable=True)]
+        added = torch.bincount(owner[new], minlength=len(graphs))
+        first = added.cumsum(0) - added
+        place[new] = count[owner[new]] + torch.arange(new.numel(), device=device) - first[owner[new]]
+        count = count + added

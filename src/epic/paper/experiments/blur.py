@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from epic.costs.base import Cost
-from epic.distance.pairs import embed_all, mean_substitution, padded_blocks
+from epic.distance.pairs import Pairs, embed_all, mean_substitution, padded_blocks
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
 from epic.matching.exact import assign_batch
@@ -35,7 +35,7 @@ def frobenius(
     i = (uniform(pairs, generator) * count).long()
     j = (i + 1 + (uniform(pairs, generator) * (count - 1)).long()) % count
     total = dict.fromkeys(iterations, 0.0)
-    for block in padded_blocks(cost, nodes, nodes, i, j):
+    for block in padded_blocks(Pairs(cost, source=nodes, target=nodes, i=i, j=j)):
         plan, deleted, inserted = _exact(block)
         for k in iterations:
             soft = sinkhorn(

@@ -1,11 +1,11 @@
 import pytest
 import torch
 
-from epic.augment.pairs import draw_pairs
+from epic.augment.sampling import draw_pairs
 
 
-def draw(y, count, pairs):
-    return draw_pairs(y, len(y), count, pairs, torch.Generator().manual_seed(0))
+def draw(y, count, pairs, seed=0):
+    return draw_pairs(y, graphs=len(y), count=count, pairs=pairs, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize("pairs", ["random", "different", "same"])
@@ -32,7 +32,9 @@ def test_over_many_batches_all_allowed_pairs_are_alike(pairs):
     generator = torch.Generator().manual_seed(1)
     table = torch.zeros(8, 8)
     for _ in range(4000):
-        table.index_put_(draw_pairs(y, 8, 4, pairs, generator), torch.ones(4), accumulate=True)
+        table.index_put_(
+            draw_pairs(y, graphs=8, count=4, pairs=pairs, generator=generator), torch.ones(4), accumulate=True
+        )
     allowed = {
         "random": ~torch.eye(8, dtype=torch.bool),
         "different": y[:, None] != y,
@@ -51,7 +53,7 @@ def test_pairs_come_from_the_whole_batch(pairs):
     taken = torch.zeros(32)
     generator = torch.Generator().manual_seed(0)
     for _ in range(500):
-        i, j = draw_pairs(y, 32, 16, pairs, generator)
+        i, j = draw_pairs(y, graphs=32, count=16, pairs=pairs, generator=generator)
         assert i.unique().numel() == 16
         assert torch.cat([i, j]).unique().numel() > 16
         taken += torch.bincount(torch.cat([i, j]), minlength=32)
@@ -64,7 +66,7 @@ def test_a_graph_is_a_source_at_most_once_more_than_another():
     y = torch.tensor([0] * 5 + [1] * 2)
     for pairs in ("random", "different", "same"):
         for seed in range(5):
-            i, _ = draw_pairs(y, 7, 10, pairs, torch.Generator().manual_seed(seed))
+            i, _ = draw(y, 10, pairs, seed)
             count = torch.bincount(i, minlength=7)
             assert int(count.max() - count.min()) == 1
 
@@ -72,7 +74,7 @@ def test_a_graph_is_a_source_at_most_once_more_than_another():
 def test_a_rare_class_is_found():
     y = torch.tensor([0] * 30 + [1])
     for seed in range(20):
-        i, j = draw_pairs(y, 31, 2, "different", torch.Generator().manual_seed(seed))
+        i, j = draw(y, 2, "different", seed)
         assert i.numel() == 2
         assert (y[i] != y[j]).all()
 

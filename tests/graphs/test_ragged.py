@@ -2,7 +2,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epic.graphs.padding import buckets, padded_index
+from epic.graphs.ragged import buckets, padded_index, ranks
 
 sizes = st.lists(st.tuples(st.integers(0, 700), st.integers(0, 700)), max_size=60)
 
@@ -23,3 +23,13 @@ def test_padded_index():
     index, real = padded_index(torch.tensor([4, 9]), torch.tensor([2, 1]))
     assert index.tolist() == [[4, 5], [9, 0]]
     assert real.tolist() == [[True, True], [True, False]]
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=40))
+def test_ranks_are_places_in_sorted_groups(items):
+    group, value = torch.tensor(items, dtype=torch.long).reshape(-1, 2).T
+    ptr = torch.cat([torch.zeros(1, dtype=torch.long), torch.bincount(group, minlength=5).cumsum(0)])
+    found = ranks(value, group=group, ptr=ptr)
+    for g in range(5):
+        here = [k for k, item in enumerate(items) if item[0] == g]
+        assert [sorted(here, key=lambda k: items[k][1]).index(k) for k in here] == found[here].tolist()

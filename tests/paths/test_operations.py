@@ -10,7 +10,7 @@ from torch_geometric.utils import to_networkx
 from epic import UnitCost, edit_path
 from epic.graphs.convert import pack
 from epic.paths.apply import apply_operations
-from epic.paths.orders import breadth_first
+from epic.paths.operations import breadth_first
 from tests.paths.test_edit_path import NoiseCost, line
 from tests.sample_graphs import random_graph
 
@@ -58,8 +58,7 @@ def exists_by_brute_force(path) -> bool:
     count = len(path)
     graphs = {}
     for done in itertools.product([False, True], repeat=count):
-        marks = path._ops.marks(np.array(done, dtype=bool), path._assignment)
-        at = apply_operations(path._ends, torch.tensor([0]), torch.tensor([1]), path._assignment, *marks)
+        at = apply_operations(path._ops, np.array(done, dtype=bool))
         graphs[done] = connected(at.graphs.graph(0))
     reachable = {(False,) * count}
     for _ in range(count - 1):
