@@ -9,17 +9,47 @@ import typer
 
 from epic.cli.fields import listed, options_from
 from epic.cli.messages import log, progress
-from epic.cli.options import ConfigFile, DataFolder, Ray, Retry, Workers, seconds_of, tell_notes
+from epic.cli.options import ConfigFile, DataFolder, Ray, Retry, Workers, need_writable, seconds_of, tell_notes
+from epic.errors import InputError
 from epic.train.config import RunConfig
 
 
-@options_from(RunConfig, "dataset", "target", "task", "backbone", "model", "cost", "fit_epochs", "epochs", "batch_size")
+@options_from(
+    RunConfig,
+    "dataset",
+    "target",
+    "task",
+    "backbone",
+    "model",
+    "cost",
+    "fit_epochs",
+    "updates",
+    "epochs",
+    "batch_size",
+    "lr",
+)
 def compare(
     run: dict[str, Any],
     methods: Annotated[str, typer.Option(help="Methods to compare with vanilla, separated by commas.")] = "epic",
-    splits: Annotated[int, typer.Option(help="Stratified splits; three at least for a verdict.", min=1)] = 5,
-    seeds: Annotated[int, typer.Option(help="Training seeds for each split.", min=1)] = 3,
-    tune: Annotated[int, typer.Option(help="Settings that every method may try on validation.", min=0)] = 3,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            help="Learning curves: numbers of labelled graphs (one in eight validates), for example 100,200,400,all; "
+            "the rest of the data is test.",
+            show_default=False,
+        ),
+    ] = None,
+    splits: Annotated[
+        int | None,
+        typer.Option(help="Stratified splits (default: 5), or draws of each size (10); three for a verdict.", min=1),
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(help="Training seeds for each split (default: 3; with --sizes 1).", min=1)
+    ] = None,
+    tune: Annotated[
+        int | None,
+        typer.Option(help="Settings that every method may try on validation (default: 3; with --sizes 0).", min=0),
+    ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -31,6 +61,10 @@ def compare(
     ray: Ray = None,
     retry: Retry = False,
     results: Annotated[Path, typer.Option(help="File that runs are kept in.")] = Path("compare.jsonl"),
+    page: Annotated[Path | None, typer.Option(help="HTML page to write: verdict, plot and table.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture to write (.png, .pdf, .svg): curves, or differences with intervals.")
+    ] = None,
     config: ConfigFile = None,
     data: DataFolder = None,
 ) -> None:
@@ -40,18 +74,26 @@ def compare(
     the same number of gradient steps. Runs are kept: the same command goes on where it stopped, and more splits add to
     what is there. "No evidence that it helps" is a fine answer.
 
-    Example: epic compare MUTAG --methods epic,submix,drop_edge --budget 30m
+    Examples:
+
+    epic compare MUTAG --methods epic,submix,drop_edge --budget 30m
+
+    epic compare NCI1 --methods epic --sizes 100,200,400,1000,all --page curves.html
     """
     from epic.compare.study import study
     from epic.train.config import run_config
 
     limit = None if budget is None else seconds_of(budget)
+    for out, endings in ((page, (".html",)), (plot, (".png", ".pdf", ".svg"))):
+        if out is not None:
+            need_writable(out, *endings)
     run_config(**run)  # it refuses values that it cannot use
     asked = study(
         methods=listed(methods),
         results=results,
         data=data,
         progress=progress(),
+        sizes=None if sizes is None else [size_of(text) for text in listed(sizes)],
         splits=splits,
         seeds=seeds,
         tune=tune,
@@ -62,8 +104,27 @@ def compare(
     whole = asked.run(workers=workers, ray=ray, retry=retry, budget=limit, progress=progress(), say=log.warning)
     for line in asked.lines():
         typer.echo(line)
+    if page is not None:
+        page.write_text(asked.page(), encoding="utf-8")
+        typer.echo(f"wrote {page}")
+    if plot is not None:
+        asked.plot(plot)
+        typer.echo(f"wrote {plot}")
     if asked.failed:
         log.warning(f"{asked.failed} runs failed ({results} says why); --retry does them again.")
         raise typer.Exit(1)
     if not whole:
         typer.echo("Stopped before the end: run the same command again to go on.")
+
+
+def size_of(text: str) -> int | None:
+    """Read a number of graphs, or all.
+
+    >>> size_of("100"), size_of("all")
+    (100, None)
+    """
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise InputError(f"--sizes takes numbers of graphs and the word all, got {text!r}")
+    return int(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -125,19 +125,14 @@ def table(found: Sequence[Curve], unit: str = "points") -> list[tuple[str, ...]]
     return rows
 
 
-def plot(found: Sequence[Curve], path: str | Path, *, title: str = "", task: str = "classes") -> None:
-    """Draw scores against labelled graphs, with 95 % bands, as PNG, PDF or SVG by the name of the file.
+def draw(axes: Any, found: Sequence[Curve], *, task: str = "classes") -> None:
+    """Draw curves with their 95 % bands on axes of matplotlib.
 
     Args:
+        axes: The axes.
         found: The curves.
-        path: File to write.
-        title: What stands above the picture.
         task: What the labels are.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    axes = figure.add_subplot()
     for number, curve in enumerate(c for c in found if c.points):
         x, y = ([getattr(p, name) for p in curve.points] for name in ("graphs", "score"))
         (line,) = axes.plot(x, y, marker="o", markersize=4, linewidth=2.2 if number == 0 else 1.5, label=curve.label)
@@ -149,7 +144,5 @@ def plot(found: Sequence[Curve], path: str | Path, *, title: str = "", task: str
     axes.minorticks_off()
     axes.set_xlabel("labelled graphs (logarithmic)")
     axes.set_ylabel(f"test {METRICS[task]}")
-    axes.set_title(title)
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
-    figure.savefig(path, dpi=150)

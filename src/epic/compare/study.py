@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from epic.augment import METHODS
-from epic.compare.curves import Curve, curves, sentences, table
+from epic.compare.curves import Curve, curves, draw, sentences, table
+from epic.compare.page import comparison_page, forest
 from epic.compare.plan import Entry, Plan
 from epic.compare.runner import Outlook, carry_out, outlook
 from epic.compare.runs import METRICS, ReportedRuns, Runs
@@ -49,6 +50,11 @@ class Study:
         return self.runs.store
 
     @property
+    def unit(self) -> str:
+        """What differences are measured in."""
+        return "units" if self.dataset.task == "values" else "points"
+
+    @property
     def failed(self) -> int:
         """The number of runs that failed."""
         return len(self.runs.failed)
@@ -74,6 +80,42 @@ class Study:
     def curves(self) -> list[Curve]:
         """Scores by the number of labelled graphs, plain training first, where several sizes were asked for."""
         return curves(self.runs) if len(self.runs.plan.sizes) > 1 else []
+
+    def draw(self, axes: Any) -> None:
+        """Draw learning curves, or differences with their intervals, on axes of matplotlib."""
+        if self.curves:
+            draw(axes, self.curves, task=self.dataset.task)
+        else:
+            forest(axes, {r.method: r.difference for r in self.rows if r.difference is not None}, unit=self.unit)
+
+    def plot(self, path: str | Path) -> None:
+        """Write the picture of :meth:`draw` as PNG, PDF or SVG, by the name of the file."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+        self.draw(figure.add_subplot(title=self.dataset.name))
+        figure.savefig(path, dpi=150)
+
+    def page(self) -> str:
+        """Return the result as an HTML page that needs nothing else."""
+        plan, task, done = self.runs.plan, self.dataset.task, self.outlook()
+        if self.curves:
+            kind, name = "draws of each size", "Score by the number of labelled graphs, with 95 % bands"
+            verdicts, cells = sentences(self.curves, self.unit), table(self.curves, self.unit)
+        else:
+            kind, name = "splits", "Difference to plain training, with 95 % intervals"
+            verdicts = [f"{r.method}: {r.verdict}" for r in self.rows if r.difference is not None]
+            cells = [TITLES, *(row_texts(row, task, plan) for row in self.rows)]
+        return comparison_page(
+            f"Methods compared on {self.dataset.name}",
+            about=f"{len(self.dataset)} graphs, {plan.splits} {kind}, {plan.seeds} seed{'s' * (plan.seeds > 1)} each. "
+            f"{done.done} of {done.total} runs are done. Score: {METRICS[task]}, on test graphs.",
+            verdicts=verdicts,
+            picture=(name, self.draw),
+            table=cells,
+            notes=() if self.curves else NOTES,
+            call=self.call,
+        )
 
     def lines(self) -> list[str]:
         """The result as lines of text: a table, and what its columns mean."""
@@ -226,8 +268,7 @@ def lines(runs: Runs) -> list[str]:
     """Write the rows as a table, and under it what its columns mean."""
     told = rows(runs)
     task = next((r.task for r in _reported(runs) if r.done), "classes")
-    digits = ".4g" if task == "values" else ".2f"
-    text = columns([TITLES, *(_texts(row, digits, runs.plan.splits * runs.plan.seeds) for row in told)])
+    text = columns([TITLES, *(row_texts(row, task, runs.plan) for row in told)])
     if any(row.score is not None for row in told):
         text.append(f"Score: {METRICS[task]}, on the test graphs, mean over all runs.")
     return [*text, *NOTES]
@@ -249,8 +290,9 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def _texts(row: Row, digits: str, expected: int) -> tuple[str, ...]:
-    gap = row.difference
+def row_texts(row: Row, task: str, plan: Plan) -> tuple[str, ...]:
+    """Write a row as the cells of a table."""
+    gap, digits = row.difference, ".4g" if task == "values" else ".2f"
 
     def number(value: float | None, form: str) -> str:
         return "-" if value is None else format(value, form)
@@ -262,7 +304,7 @@ def _texts(row: Row, digits: str, expected: int) -> tuple[str, ...]:
         number(None if gap is None else gap.difference, f"+{digits}"),
         f"{gap.low:+{digits}} to {gap.high:+{digits}}" if gap is not None and inside else "-",
         number(None if gap is None else gap.p, ".3f"),
-        f"{row.runs}/{expected}",
+        f"{row.runs}/{plan.splits * plan.seeds}",
         "-" if row.epoch is None else f"{row.seconds:.2f} s, {row.epoch:.2f}x",
         number(row.graph, ".2f"),
         row.settings,
