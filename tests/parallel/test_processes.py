@@ -103,8 +103,9 @@ if __name__ == "__main__":
     list(execute(note_and_wait, [{str(tmp_path)!r}] * 2, workers=2))
 """
     (tmp_path / "harness.py").write_text(code)
-    root = str(Path(__file__).parents[2])
-    process = subprocess.Popen([sys.executable, str(tmp_path / "harness.py")], env={**os.environ, "PYTHONPATH": root})
+    root = Path(__file__).parents[2]
+    path = f"{root / 'src'}{os.pathsep}{root}"
+    process = subprocess.Popen([sys.executable, str(tmp_path / "harness.py")], env={**os.environ, "PYTHONPATH": path})
     end = time.time() + 60
     while len(list(tmp_path.glob("worker-*"))) < 2:
         assert time.time() < end

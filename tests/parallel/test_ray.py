@@ -68,14 +68,16 @@ def keys(store):
 @pytest.mark.slow
 def test_two_nodes_one_dies_nothing_is_lost_and_nothing_twice(tmp_path):
     (tmp_path / "calls").mkdir()
+    root = Path(__file__).parents[2]
+    path = f"{root / 'src'}{os.pathsep}{root}"  # this source, whatever is installed
     run = subprocess.run(
         [sys.executable, "-c", TWO_NODES, str(tmp_path), str(tmp_path / "calls")],
         capture_output=True,
         text=True,
         timeout=240,
         check=False,
-        cwd=Path(__file__).parents[2],
-        env={**os.environ, "RAY_DEDUP_LOGS": "0", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])},
+        cwd=root,
+        env={**os.environ, "RAY_DEDUP_LOGS": "0", "OMP_NUM_THREADS": "1", "PYTHONPATH": path},
     )
     assert run.returncode == 0, run.stderr[-3000:]
     told = json.loads(run.stdout.splitlines()[-1])
