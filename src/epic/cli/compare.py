@@ -16,17 +16,8 @@ from epic.train.config import RunConfig
 
 @options_from(
     RunConfig,
-    "dataset",
-    "target",
-    "task",
-    "backbone",
-    "model",
-    "cost",
-    "fit_epochs",
-    "updates",
-    "epochs",
-    "batch_size",
-    "lr",
+    *("dataset", "target", "task", "backbone", "model", "cost", "fit_epochs"),
+    *("updates", "epochs", "batch_size", "lr"),
 )
 def compare(
     run: dict[str, Any],

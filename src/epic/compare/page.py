@@ -44,7 +44,7 @@ def comparison_page(
             about=about,
             verdicts=verdicts,
             picture_name=picture[0],
-            picture=_svg(picture[1], len(rows)),
+            picture=_svg(picture[1]),
             head=head,
             rows=rows,
             notes=notes,
@@ -76,13 +76,13 @@ def forest(axes: Any, differences: Mapping[str, Comparison], *, unit: str = "poi
     axes.grid(axis="x", alpha=0.3)
 
 
-def _svg(draw: Callable[[Any], None], rows: int) -> Markup:
+def _svg(draw: Callable[[Any], None]) -> Markup:
     """Draw on fresh axes and return an SVG element."""
     import matplotlib
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, max(2.0, min(4.2, 1 + 0.5 * rows))), layout="constrained")
+    figure = Figure(figsize=(7.2, 4.0), layout="constrained")
     draw(figure.add_subplot())
     text = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "epic"}):

@@ -152,7 +152,9 @@ def study(
     sums = {name: loaded.graphs.digest()} if file else {}
     plan = plan_of(name, names, checksums=sums, target=target, task=task, **options)
     given = {"target": target, "task": task, **options}
-    asked = {"dataset": name, "methods": names, **{k: v for k, v in given.items() if v is not None}}
+    if options.get("sizes") is not None:
+        given["sizes"] = ["all" if size is None else size for size in options["sizes"]]
+    asked = {"dataset": name, "methods": names, **{k: v for k, v in given.items() if v not in (None, {})}}
     perform = Performer(Path(results).parent.resolve() / "costs", None if data is None else str(Path(data).resolve()))
     return Study(loaded, Runs(plan, Store(results)), {"command": "epic compare", **asked}, perform)
 
