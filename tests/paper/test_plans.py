@@ -46,8 +46,8 @@ def test_the_plans_of_the_paper_are_whole(store):
         *("splits", "distance_exact", "regime", "screen"),
     }
     main = load_plan("main")
-    assert len(main.datasets) * len(main.backbones) * len(main.entries) * main.seeds == 880
-    assert main.count() == 880 + 16 * (3 + 10 * 3)
+    assert len(main.datasets) * len(main.backbones) * len(main.entries) * main.seeds == 960
+    assert main.count() == 960 + 16 * (3 + 10 * 3)
     for name in names():
         small = load_plan(name, quick=True)
         assert 0 < len(ready(small, store)) <= 90, name

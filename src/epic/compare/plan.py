@@ -40,6 +40,11 @@ class Entry(BaseModel):
     cost: dict[str, Any] = {}
     options: dict[str, Any] = {}
 
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it classifies without the network that methods are compared with."""
+        return "backbone" in self.options
+
     @field_validator("method")
     @classmethod
     def _known(cls, value: str) -> str:
@@ -47,6 +52,11 @@ class Entry(BaseModel):
 
 
 VANILLA = Entry(label="vanilla", method="vanilla")
+
+
+def baseline_entry(name: str) -> Entry:
+    """Return the row of a classifier by its name, such as ``counts``."""
+    return Entry(label=name, options={"backbone": name})
 
 
 @dataclass(frozen=True)
@@ -164,7 +174,7 @@ class Plan(BaseModel):
 
     def _task(self, group: Group, entry: Entry, settings: dict[str, Any], plain: dict[str, Any], seed: int) -> Task:
         """One training run, every value spelled out."""
-        if "backbone" in entry.options:  # what plain training chose is for its own network
+        if entry.is_baseline:  # what plain training chose is for its own network
             plain = {}
         model = {k: v for k, v in plain.items() if k in BACKBONE_SETTINGS}
         values = {

@@ -172,7 +172,7 @@ class Feed:
 
 def _like(config: dict[str, Any]) -> tuple[str, str]:
     """Runs with the same answer take about as long as each other."""
-    return config.get("dataset", ""), str(config.get("method", config.get("cost", "")))
+    return config.get("dataset", ""), f"{config.get('method', config.get('cost', ''))} {config.get('backbone', '')}"
 
 
 def _alike(config: dict[str, Any]) -> list[tuple[str, str]]:
@@ -197,8 +197,10 @@ def _spent(record: dict[str, Any]) -> tuple[float, float, float, float]:
         learning = record.get("prepared") or 0.0
         if learning > whole - training:  # a cost that another run had learned: it took no time here
             learning = 0.0
-        updates, epochs = record.get("updates", 1), record.get("epochs", 1)
-        return training / updates, updates / epochs, learning / learned, whole - training - learning
+        if "updates" not in record:  # not a network
+            return 0.0, 0.0, learning / learned, whole - learning
+        updates = record["updates"]
+        return training / updates, updates / record["epochs"], learning / learned, whole - training - learning
     # What is not told apart (blur, lollipop) is nearly all learning.
     learning = min(whole, record.get("fit_seconds", record.get("seconds", whole)))
     return 0.0, 0.0, learning / learned, whole - learning

@@ -12,13 +12,13 @@ import numpy as np
 from epic.augment import METHODS
 from epic.compare.curves import Curve, curves, draw, sentences, table
 from epic.compare.page import comparison_page, forest
-from epic.compare.plan import Entry, Plan
+from epic.compare.plan import Entry, Plan, baseline_entry
 from epic.compare.runner import Outlook, carry_out, outlook
 from epic.compare.runs import METRICS, ReportedRuns, Runs
 from epic.compare.statistics import Comparison
 from epic.compare.store import Store
 from epic.compare.task import Performer
-from epic.compare.verdict import Difference, differences
+from epic.compare.verdict import Difference, compare_runs, differences, verdict
 from epic.data import Dataset, load
 from epic.errors import choose, need_some
 
@@ -150,7 +150,9 @@ def study(
     file = Path(dataset).exists()
     name = str(Path(dataset).resolve()) if file else dataset  # workers elsewhere have another working folder
     sums = {name: loaded.graphs.digest()} if file else {}
-    plan = plan_of(name, names, checksums=sums, target=target, task=task, **options)
+    molecules = loaded.graphs.x is not None and not loaded.graphs.x.is_floating_point()
+    baselines = ("counts", "ecfp") if molecules else ("counts",)
+    plan = plan_of(name, names, baselines=baselines, checksums=sums, target=target, task=task, **options)
     given = {"target": target, "task": task, **options}
     if options.get("sizes") is not None:
         given["sizes"] = ["all" if size is None else size for size in options["sizes"]]
@@ -164,6 +166,7 @@ def plan_of(
     methods: Sequence[str],
     *,
     backbone: str = "gin",
+    baselines: Sequence[str] = (),
     sizes: Sequence[int | None] | None = None,
     splits: int | None = None,
     seeds: int | None = None,
@@ -183,6 +186,7 @@ def plan_of(
         dataset: Name of the dataset.
         methods: Names of methods.
         backbone: The network.
+        baselines: Classifiers without it that stand in the table too.
         sizes: Numbers of labelled graphs for learning curves, None for all; the rest of the data is test.
         splits: Splits, or draws of each size (default: 5, or 10 draws).
         seeds: Training seeds of each split (default: 3, or 1 for each draw).
@@ -196,7 +200,10 @@ def plan_of(
         title=f"Methods compared on {dataset}",
         datasets=(dataset,),
         backbones=(backbone,),
-        entries=tuple(Entry(label=n, method=n) for n in dict.fromkeys(["vanilla", *methods])),
+        entries=(
+            *(Entry(label=n, method=n) for n in dict.fromkeys(["vanilla", *methods])),
+            *map(baseline_entry, baselines),
+        ),
         sizes=(None,) if sizes is None else tuple(dict.fromkeys(sizes)),
         splits=splits or (10 if curve else 5),
         seeds=seeds or (1 if curve else 3),
@@ -239,11 +246,14 @@ def rows(runs: Runs) -> list[Row]:
     result = []
     for entry, mine in zip(runs.plan.entries, found, strict=True):
         gap = parts.get(entry.label)
+        if entry.is_baseline:  # not one of the methods that p-values are corrected for
+            gap = compare_runs(runs.plan.datasets[0], mine, found[0])
+            gap = replace(gap, verdict=f"without a network: {verdict(gap.found, scale=1, unit=gap.unit)}")
         pairs = [
             (a, b)
             for row, other in zip(mine.records, found[0].records, strict=True)
             for a, b in zip(row, other, strict=True)
-            if a is not None and b is not None
+            if a is not None and b is not None and "updates" in a
         ]
         made = (
             1000 * (a["making_seconds"] - b["making_seconds"] * a["updates"] / b["updates"]) / a["made"]

@@ -84,7 +84,7 @@ def differences(runs: Runs, against: str | None = None, confidence: float = 0.95
     base = baseline(plan, against)
     if base is None or plan.kind != "train":
         return []
-    rivals = [i for i in range(len(plan.entries)) if i != base]
+    rivals = [i for i, entry in enumerate(plan.entries) if i != base and not entry.is_baseline]
     found: list[Against] = []
     for backbone in plan.backbones:
         for noise in plan.noise:

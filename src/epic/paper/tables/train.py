@@ -47,8 +47,10 @@ def train_table(runs: Runs) -> Table:
                 cells.append(cell.with_printed(paper.get(dataset)))
             rank = next((c.mean_rank for c in paper.values()), None)
             rows.append(Row(entry.label, tuple(cells), printed_rank=rank))
-        block = Block(block_title(backbone, noise), tuple(rows), backbone, noise)
-        blocks.append(marked(ranked(block, plan.datasets)))
+        methods = tuple(r for r, e in zip(rows, plan.entries, strict=True) if not e.is_baseline)
+        others = tuple(r for r, e in zip(rows, plan.entries, strict=True) if e.is_baseline)  # neither ranked nor marked
+        block = marked(ranked(Block(block_title(backbone, noise), methods, backbone, noise), plan.datasets))
+        blocks.append(replace(block, rows=(*block.rows, *others)))
     started = [b for b in blocks if b.begun] or blocks
     notes = [SPREAD, *_rank_notes(plan, started, known)]
     if len(started) < len(blocks):
