@@ -89,7 +89,12 @@ class TrainingMethod(Augmentation, TrainingSteps):
         return torch.Generator().manual_seed(int(batch[SEED]))
 
     def criterion(self, output: Tensor, y: Tensor) -> Tensor:
-        """Return the loss of ``output`` against labels ``y`` of any kind."""
+        """Return the loss.
+
+        Args:
+            output: Outputs of the model.
+            y: Labels of any kind.
+        """
         return label_loss(self, output, y)
 
 

@@ -96,6 +96,9 @@ def assign_pairs(pairs: Pairs) -> Assignment:
     Which source node becomes which target node, which are deleted and which inserted, so that the sum of prices is
     least. It is solved in the precision in which the node costs are given: in float32, as in learning and augmentation,
     an assignment may be chosen that costs more than the best one by rounding only.
+
+    Returns:
+        The assignments of all pairs.
     """
     ends = (pairs.source.ptr, pairs.target.ptr, pairs.i, pairs.j)
     ptr_s, ptr_t, i, j = (t.cpu().numpy().astype(np.int64, copy=False) for t in ends)
@@ -118,6 +121,13 @@ def operation_costs(pairs: Pairs, assignment: Assignment) -> OperationCosts:
     This is a second look at ``cost.substitution``, for the substitutions that were chosen: they are priced one to one
     and not taken from a matrix, whose inner products lose the last digits where two nodes are nearly equal. Equal
     graphs are at distance zero.
+
+    Args:
+        pairs: the pairs.
+        assignment: which node becomes which.
+
+    Returns:
+        The price of every operation.
     """
     source, target = pairs.source, pairs.target
     device = source.deletion.device

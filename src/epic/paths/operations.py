@@ -41,7 +41,14 @@ class Operations:
 
     @staticmethod
     def of(graphs: PackedGraphs, *, i: Tensor, j: Tensor, edits: tuple[Assignment, OperationCosts]) -> Operations:
-        """Return the operations of the pairs ``i``, ``j``, given what :func:`epic.distance.pairs.exact_edits` gave."""
+        """Return the operations of pairs of graphs.
+
+        Args:
+            graphs: The graphs.
+            i: Source graph of each pair.
+            j: Target graph of each pair.
+            edits: What :func:`epic.distance.pairs.exact_edits` found for them.
+        """
         m, prices = edits
         new = m.origin < 0
         inserted, inserts = new.nonzero()[0], counts(new, m.target_ptr)
