@@ -29,7 +29,7 @@ def test_loss_against_the_formula():
     h = model.embed(batch)
     expected = 0.0
     for i, j in enumerate(other):
-        log_p = model.head(l * h[i] + (1 - l) * h[j]).log_softmax(0)
+        log_p = model.head((l * h[i] + (1 - l) * h[j])[None])[0].log_softmax(0)
         expected -= (l * log_p[int(found[i].y)] + (1 - l) * log_p[int(found[j].y)]) / 12
     assert method.loss(model, batch).item() == pytest.approx(expected.item(), rel=1e-5)
 

@@ -20,7 +20,10 @@ from tests.cli.command import epic
         (("train", "{small}", "--device", "nowhere"), "cannot use the device 'nowhere'"),
         (("path", "{small}", "0", "99"), "there is no graph 99 in small: graphs run from 0 to 59"),
         (("path", "{small}", "0", "1", "--out", "x.txt"), "must end in .html, .png, .svg, .pdf"),
-        (("train", "{small}", "--split", "random"), "split: Input should be 'official' or 'stratified', got 'random'"),
+        (
+            ("train", "{small}", "--split", "random"),
+            "split: Input should be 'official', 'stratified' or 'folds', got 'random'",
+        ),
         (("train", "{small}", "--model", "pool"), "--model takes NAME=VALUE, got 'pool'"),
         (("compare", "{small}", "--model", "pools=sum"), "unknown option of the backbone 'pools'; did you mean 'pool'"),
         (("train", "{small}", "--cost-assignment", "greedy"), "unknown assignment 'greedy'"),

@@ -124,9 +124,9 @@ def test_a_study_of_a_file_keeps_its_call(tmp_path):
     file = str(tmp_path / "g.safetensors")
     write_graphs(file, pack(lollipop(30, heads=(4, 6), seed=0)))
     asked = study(file, ["drop_edge"], results=tmp_path / "r.jsonl", splits=1, seeds=1, tune=0, epochs=1)
-    assert asked.outlook().total == 2
+    assert asked.outlook().total == 3
     assert asked.run(workers=0, progress=False)
-    assert [row.method for row in asked.rows] == ["vanilla", "drop_edge"]
+    assert [row.method for row in asked.rows] == ["vanilla", "drop_edge", "counts"]
     call = {"command": "epic compare", "dataset": file, "methods": ["drop_edge"], "splits": 1}
     assert all(call.items() <= record["call"].items() for record in asked.store)
     assert all(record["config"]["checksum"] for record in asked.store)

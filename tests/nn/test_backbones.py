@@ -62,3 +62,30 @@ def test_seeds_and_bad_options():
         backbone_for(graphs, outputs=2, hidden_chanels=3)
     with pytest.raises(InputError, match="no x"):
         backbone_for(some(x=None), outputs=2)
+
+
+def test_one_graph_alone_meets_the_running_averages():
+    graphs = some()
+    model = backbone_for(graphs, outputs=2, dropout=0.0)
+    model(graphs.to_batch())  # moves the averages of BatchNorm
+    pooled = torch.randn(1, 64)
+    before = model.head[0].running_mean.clone()
+    alone = model.head(pooled)
+    assert torch.equal(model.head[0].running_mean, before)
+    assert torch.allclose(alone, model.eval().head(pooled))
+
+
+@pytest.mark.parametrize("head_norm", [True, False])
+def test_large_sums_do_not_kill_the_head(head_norm):
+    """Why there is a norm: without it, units of the head die at lr 0.01, and with them all that is learned."""
+    torch.manual_seed(0)
+    model = backbone_for(some(), outputs=2, dropout=0.0, head_norm=head_norm)
+    label = torch.arange(64) % 2
+    pooled = 300 + 30 * torch.randn(64, 64) + 60 * label[:, None]
+    optimizer = torch.optim.Adam(model.head.parameters(), lr=0.01)
+    for _ in range(150):
+        optimizer.zero_grad()
+        value = torch.nn.functional.cross_entropy(model.head(pooled), label)
+        value.backward()
+        optimizer.step()
+    assert (float(value.detach()) < 0.1) == head_norm

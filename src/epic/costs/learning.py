@@ -75,7 +75,14 @@ class Epoch:
 
     @classmethod
     def of(cls, line: Line) -> Epoch:
-        """Read a line of a history."""
+        """Read a line of a history.
+
+        Args:
+            line: A line, as the fit loop writes it.
+
+        Returns:
+            The epoch.
+        """
         return cls(line["epoch"], line["loss"], line["validation"], line["ordered"])
 
     @property

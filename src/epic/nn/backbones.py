@@ -61,6 +61,15 @@ TU = BackboneConfig()
 OGB = BackboneConfig(hidden_channels=300, hidden=600, pool="mean", head_norm=False, head_layers=1, between=True)
 
 
+class GraphNorm(nn.BatchNorm1d):
+    """BatchNorm over graphs. One graph alone has nothing to be compared with: it meets the running averages."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if self.training and input.shape[0] == 1:
+            return F.batch_norm(input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
+        return super().forward(input)
+
+
 class Backbone(nn.Module):
     """A classifier of graphs that can be run in pieces.
 
@@ -84,7 +93,7 @@ class Backbone(nn.Module):
         self.layers = nn.ModuleList(
             Layer(config.conv, config.hidden_channels, edges, config.hidden) for _ in range(config.num_layers)
         )
-        parts: list[nn.Module] = [nn.BatchNorm1d(config.hidden_channels)] if config.head_norm else []
+        parts: list[nn.Module] = [GraphNorm(config.hidden_channels)] if config.head_norm else []
         for _ in range(config.head_layers - 1):
             parts += [nn.Linear(config.hidden_channels, config.hidden_channels), nn.ReLU(), nn.Dropout(config.dropout)]
         self.head = nn.Sequential(*parts, nn.Linear(config.hidden_channels, outputs))
