@@ -5,8 +5,11 @@ import pytest
 import torch
 
 from epic import InputError
+from epic.augment import SMixup
 from epic.augment.learn_matching import Matching, _parts, train_matching
+from epic.data import lollipop
 from epic.graphs.convert import pack
+from epic.nn.fit_loop import FitLoop
 from epic.nn.matching_network import MatchingNetwork
 from tests.sample_graphs import random_graph
 
@@ -105,3 +108,26 @@ def test_vectors_of_graphs_do_not_fall_together():
 def test_one_class_is_refused():
     with pytest.raises(InputError, match="class"):
         learn(sparse_and_dense(num_classes=(1, 1)))
+
+
+def test_a_network_is_learned_once(tmp_path, monkeypatch):
+    """Other settings of the method use it again; other graphs, seeds or options learn another."""
+    graphs = lollipop(40, seed=0)
+    for g in graphs:
+        g.x = torch.ones(g.num_nodes, 1)
+    learned = []
+    train_epoch = FitLoop.train_epoch
+    monkeypatch.setattr(FitLoop, "train_epoch", lambda loop, *a: learned.append(1) or train_epoch(loop, *a))
+
+    def fit(chosen=graphs, seed=0, epochs=1, **settings):
+        method = SMixup(seed=seed, hidden_channels=8, num_layers=1, **settings)
+        before = len(learned)
+        method.fit(chosen, epochs=epochs, folder=tmp_path, progress=False)
+        return method, len(learned) > before
+
+    (one, first), (two, again) = fit(), fit(alpha=0.3, temperature=0.1)
+    assert (first, again) == (True, False)
+    assert all(torch.equal(a, b) for a, b in zip(one.network.parameters(), two.network.parameters(), strict=True))
+    assert [e.loss for e in one.history_] == [e.loss for e in two.history_]
+    assert not two.network.training
+    assert all(found for _, found in (fit(seed=1), fit(epochs=2), fit(graphs[:30])))

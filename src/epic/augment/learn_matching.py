@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from epic._checkpoint import identity
+from epic._io import read_tensors, write_tensors
 from epic.costs.learning import Epoch
 from epic.costs.triplets import Triplets, fixed_triplets, judge_triplets, split_graphs
 from epic.graphs.packed import PackedGraphs
@@ -18,6 +21,7 @@ from epic.nn.layers import feature_schemas
 from epic.nn.matching_network import MatchingNetwork
 from epic.random import derived, seeded
 
+FORM = "epic-matching/1"
 STEP = 1 << 14
 """Nodes to compute gradients through at a time: some 100 MB a layer."""
 SETTLE = 128
@@ -51,13 +55,23 @@ def train_matching(
     hidden_channels: int,
     num_layers: int,
     task: str | None = None,
+    folder: str | Path | None = None,
     progress: bool = True,
 ) -> tuple[MatchingNetwork, list[Epoch]]:
-    """Train a network under which graphs of one class are nearer than those of two, and return it with its history."""
+    """Train a network under which graphs of one class are nearer than those of two, and return it with its history.
+
+    With a ``folder``, a network that was learned before from the same graphs with the same options is read from there.
+    """
     device = graphs.ptr.device
+    what = identity([asdict(options), hidden_channels, num_layers, task], graphs.digest())
+    file = None if folder is None else Path(folder) / f"matching-{what[:16]}.safetensors"
     with seeded(options.seed):
         network = MatchingNetwork(*feature_schemas(graphs), hidden_channels=hidden_channels, num_layers=num_layers)
     network.to(device)
+    if file is not None and file.exists():
+        tensors, header = read_tensors(file, FORM)
+        network.load_state_dict(tensors)
+        return network.requires_grad_(False).eval(), [Epoch.of(line) for line in header["history"]]
     train, validation = split_graphs(graphs, share=options.validation, seed=options.seed)
     triplets = Triplets(train.labels.cpu(), task)
     fixed = None if validation is None else fixed_triplets(validation, task, options.seed)
@@ -90,6 +104,9 @@ def train_matching(
 
     loop = FitLoop(network, options, judge=lambda line: Epoch.of(line).judged)
     loop.run(batches=batches, loss=loss, evaluate=evaluate, progress=progress, description="learning to match")
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_tensors(file, network.state_dict(), {"format": FORM, "history": loop.history})
     return network.requires_grad_(False), [Epoch.of(line) for line in loop.history]
 
 

@@ -36,7 +36,8 @@ class SMixup(Augmentation):
     ``temperature`` divides the similarity. At 1 the plan is nearly uniform, each entry close to one over the number of
     nodes, and almost no edge of the second graph is heavy enough to survive the cut; small values align sharply.
     ``hidden_channels`` and ``num_layers`` are those of the network. Options of ``fit`` are those of
-    :class:`epic.augment.learn_matching.Matching`.
+    :class:`epic.augment.learn_matching.Matching`, and ``folder``: where learned networks are kept, to be used again
+    where all that decides them is the same.
 
     Our choices: similarity is the cosine. Graphs are paired two and two, and one run of the network serves both
     mixtures. An edge's attributes are averages by the weight that each edge brings to it. Integer categories have no
@@ -81,7 +82,7 @@ class SMixup(Augmentation):
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Train the matching network; ``history_`` then tells how well it orders triplets."""
         checks.need_float(graphs, "S-Mixup")
-        progress = options.pop("progress", True)
+        progress, folder = options.pop("progress", True), options.pop("folder", None)
         for name in options:
             choose(name, Matching.__dataclass_fields__, "option of fit")
         self._network, self.history_ = train_matching(
@@ -90,6 +91,7 @@ class SMixup(Augmentation):
             hidden_channels=self.hidden_channels,
             num_layers=self.num_layers,
             task=self.task_,
+            folder=folder,
             progress=progress,
         )
 

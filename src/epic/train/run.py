@@ -106,7 +106,8 @@ def setup(
     method = preset.create(**settings)
     options: dict[str, Any] = {}
     if preset.cls.learns:
-        options = {"progress": progress, **({} if config.fit_epochs is None else {"epochs": config.fit_epochs})}
+        options = {"progress": progress, "folder": costs}
+        options |= {} if config.fit_epochs is None else {"epochs": config.fit_epochs}
     method.fit(training, **options)
     spent = time.perf_counter() - start
     return Setup(dataset, split, method, None if learned is None else round(learned + spent, 3))
