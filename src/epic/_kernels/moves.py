@@ -156,7 +156,7 @@ def descend(
             column[u] = 0.0
             for t in range(m):
                 change[t] = (line[t] - mine[t]) + column[origin[t]]  # origin -1 is the last entry, 0
-            change[v] = 0.0
+            change[v] = 0.0  # to leave it
             # Where the two nodes are joined in both graphs, their edge has been counted twice.
             for x in range(ap[u], ap[u + 1]):
                 w = at[x]
@@ -172,13 +172,10 @@ def descend(
         least, where = np.inf, -1
         for t in range(m):
             least = min(least, change[t])
-        if v >= 0 and here > 0.0 and here + least >= 0.0:
-            least, to = -here, -1
-        else:
-            for t in range(m - 1, -1, -1):
-                where = t if change[t] == least else where
-            least, to = least - here, where
-        if least < -eps:
+        for t in range(m - 1, -1, -1):
+            where = t if change[t] == least else where
+        if least - here < -eps:
+            to = where if where != v else -1
             idle = 0
             if v >= 0:
                 place(u, v, -1.0, gradient, a, b, edge)

@@ -62,14 +62,34 @@ class PricedGraphs:
     def of(
         cost: Pricing, edge_cost: EdgePricing, a: NodeCosts, b: NodeCosts, source: PackedGraphs, target: PackedGraphs
     ) -> PricedGraphs:
-        """Read the edges of graphs whose nodes have been embedded."""
+        """Read the edges of graphs whose nodes have been embedded.
+
+        Args:
+            cost: what node operations cost.
+            edge_cost: what edge operations cost.
+            a: node costs of the source graphs.
+            b: node costs of the target graphs.
+            source: source graphs.
+            target: target graphs.
+
+        Returns:
+            All that is needed to match any of their pairs.
+        """
         one = Edges.of(source, directed=edge_cost.directed)
         other = one if target is source else Edges.of(target, directed=edge_cost.directed)
         near = a.detach().to("cpu").double()
         return PricedGraphs(cost, edge_cost, near, near if b is a else b.detach().to("cpu").double(), one, other)
 
     def pairs(self, i: np.ndarray, j: np.ndarray) -> tuple[EdgePairs, np.ndarray]:
-        """Return the reduced costs of listed pairs, and what deleting and inserting all costs in each."""
+        """Gather the costs of listed pairs.
+
+        Args:
+            i: source graph of each pair.
+            j: target graph of each pair.
+
+        Returns:
+            Their reduced costs, and what deleting and inserting all costs in each.
+        """
         one, other = self.source, self.target
         if len(one.ways) * len(other.ways) > CELLS:
             one, other = one.of_graphs(i), other.of_graphs(j)

@@ -143,7 +143,7 @@ def hausdorff(pair: EdgePairs, deletion: np.ndarray, insertion: np.ndarray) -> f
 
     Every node goes to the nearest node of the other graph, whether others go there too; a substitution is paid half
     from each side, and so is what it does to the edges of the two nodes (Fischer et al., Approximation of graph edit
-    distance based on Hausdorff matching, Pattern Recognition, 2015).
+    distance based on Hausdorff matching, Pattern Recognition, 2015). Differences of numbers of nodes and edges count.
 
     Args:
         pair: the costs of one pair.
@@ -154,16 +154,23 @@ def hausdorff(pair: EdgePairs, deletion: np.ndarray, insertion: np.ndarray) -> f
         The distance.
     """
     n, m = int(pair.n[0]), int(pair.m[0])
+    one, other = pair.source, pair.target
     table = pair.table * pair.weight[0]
-    loops = table[pair.source.loop[:n, None], pair.target.loop[None, :m]]
+    loops = table[one.loop[:n, None], other.loop[None, :m]]
     substitution = pair.field[:n, :m] + deletion[:, None] + insertion + loops
-    gone, come = deletion + pair.source.per_node(table[:, 0]), insertion + pair.target.per_node(table[0])
-    edges = _nearest_edges(pair.source.code, pair.source.ptr, pair.target.code, pair.target.ptr, table)
-    edges = edges + _nearest_edges(pair.target.code, pair.target.ptr, pair.source.code, pair.source.ptr, table.T).T
+    gone, come = deletion + one.per_node(table[:, 0]), insertion + other.per_node(table[0])
+    edges = _nearest_edges(one.code, one.ptr, other.code, other.ptr, table)
+    edges = edges + _nearest_edges(other.code, other.ptr, one.code, one.ptr, table.T).T
+    # Whatever goes where, the node with more edges loses the difference.
+    more = np.diff(one.ptr)[:, None] - np.diff(other.ptr)
+    lost, won = (prices.min(initial=np.inf) for prices in (table[one.code, 0], table[0, other.code]))
+    edges = np.maximum(edges, np.where(more > 0, more * lost, 0.0)) if more.max(initial=0) > 0 else edges
+    edges = np.maximum(edges, np.where(more < 0, -more * won, 0.0)) if more.min(initial=0) < 0 else edges
     both = (substitution + edges / 2) / 2
-    return float(
-        np.minimum(gone, both.min(1, initial=np.inf)).sum() + np.minimum(come, both.min(0, initial=np.inf)).sum()
-    )
+    nearest = both.min(1, initial=np.inf), both.min(0, initial=np.inf)
+    found = float(np.minimum(gone, nearest[0]).sum() + np.minimum(come, nearest[1]).sum())
+    surplus = (n - m) * deletion.min() if n > m else (m - n) * insertion.min() if m > n else 0.0
+    return max(found, float(surplus))
 
 
 def _nearest_edges(
