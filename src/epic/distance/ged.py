@@ -60,7 +60,7 @@ class EditDistance(float):
         lower = min(lower, upper)
         made = super().__new__(cls, upper if np.isfinite(upper) else lower)
         match = None if assignment is None else tuple(assignment.partner.tolist())
-        exact = upper - lower <= 1e-9 * max(1.0, abs(upper))
+        exact = np.isfinite(upper) and upper - lower <= 1e-9 * max(1.0, abs(upper))
         vars(made).update(
             lower=float(lower), upper=float(upper), exact=bool(exact), match=match, assignment=assignment,
             edges=edges, method=method, seconds=seconds,

@@ -143,12 +143,12 @@ def price_table(prices: EdgePricing, source: Edges, target: Edges) -> np.ndarray
     wanted = (len(source.attributes) + 1, len(target.attributes) + 1)
     if table.shape != wanted:
         raise InputError(f"the edge cost gave a table of shape {table.shape}, expected {wanted}")
+    if not (np.isfinite(table[0]).all() and np.isfinite(table[:, 0]).all() and (table >= 0).all()):
+        raise InputError("an edge price is negative, NaN or infinite: prices must be 0 or more")
+    table = np.minimum(table, table[:, :1] + table[:1])
     (out, back), (out_t, back_t) = source.ways.T, target.ways.T
     both = table[out[:, None], out_t] + table[back[:, None], back_t]
-    both = both if prices.directed else both / 2
-    if not (np.isfinite(both[0]).all() and np.isfinite(both[:, 0]).all() and (both >= 0).all()):
-        raise InputError("an edge price is negative, NaN or infinite: prices must be 0 or more")
-    return np.minimum(both, both[:, :1] + both[:1])
+    return both if prices.directed else both / 2
 
 
 def reduced_table(table: np.ndarray) -> np.ndarray:
