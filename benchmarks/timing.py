@@ -46,8 +46,8 @@ def race(entries: dict[str, tuple[Callable[[], object], int]], rounds: int) -> d
     return {name: statistics.median(times) for name, times in seen.items()}
 
 
-def record(path: Path, **values: object) -> None:
-    """Append a line of results, with where they come from."""
+def record(path: Path, *, quiet: bool = False, **values: object) -> None:
+    """Append a line of results, with where they come from, and say so unless ``quiet``."""
     place = {
         "epic": __version__,
         "torch": torch.__version__,
@@ -57,4 +57,5 @@ def record(path: Path, **values: object) -> None:
     }
     with path.open("a") as file:
         file.write(json.dumps({**values, **place}) + "\n")
-    print(f"\nappended to {path}")
+    if not quiet:
+        print(f"\nappended to {path}")

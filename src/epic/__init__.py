@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "EPIC",
     "Cost",
+    "EdgeCost",
     "EditBlend",
     "EditKernelClassifier",
     "EditNeighbors",
@@ -27,7 +28,7 @@ __all__ = [
 if TYPE_CHECKING:
     from epic.augment import EPIC
     from epic.classifiers import EditBlend, EditKernelClassifier, EditNeighbors
-    from epic.costs import Cost, FeatureCost, LearnedCost, UnitCost
+    from epic.costs import Cost, EdgeCost, FeatureCost, LearnedCost, UnitCost
     from epic.errors import InputError
     from epic.graphs import PackedGraphs, pack
     from epic.paths import EditPath, Operation, edit_distance, edit_path
@@ -39,7 +40,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'epic' has no attribute {name!r}")
     from epic.augment import EPIC
     from epic.classifiers import EditBlend, EditKernelClassifier, EditNeighbors
-    from epic.costs import Cost, FeatureCost, LearnedCost, UnitCost
+    from epic.costs import Cost, EdgeCost, FeatureCost, LearnedCost, UnitCost
     from epic.errors import InputError
     from epic.graphs import PackedGraphs, pack
     from epic.paths import EditPath, Operation, edit_distance, edit_path

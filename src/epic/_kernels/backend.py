@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from types import FunctionType
 from typing import Any
 
 INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
@@ -37,7 +38,12 @@ def jit(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callab
     Args:
         signature: numba signature in which ``{bits}`` stands for 32 and 64.
         **options: options of ``numba.njit``.
+
+    Returns:
+        The decorator. Where numba is not installed, it leaves the function as it is.
     """
+    if not _installed():
+        return lambda function: function
     from numba import njit
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,3 +55,22 @@ def jit(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Callab
             return njit(signatures, **settings)(function)
 
     return compiled
+
+
+def interpreted(*modules: dict[str, Any], **replaced: Any) -> dict[str, Any]:
+    """Return the names of modules of compiled functions with the same functions as plain Python.
+
+    Args:
+        *modules: ``vars`` of the modules that call each other, the lowest first.
+        **replaced: functions to put in the place of some.
+
+    Returns:
+        All names. The functions among them call each other and not the compiled ones.
+    """
+    plain = {name: value for module in modules for name, value in module.items()}
+    for name, value in plain.items():
+        function = getattr(value, "py_func", value)
+        if isinstance(function, FunctionType) and function.__module__.startswith("epic._kernels."):
+            plain[name] = FunctionType(function.__code__, plain, name)
+    plain.update(replaced)
+    return plain

@@ -1,0 +1,166 @@
+"""Assignments of listed pairs of graphs that count nodes and edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from epic.distance.pairs import CELLS, Pairs, operation_costs, reduced_costs
+from epic.graphs.packed import PackedGraphs
+from epic.graphs.ragged import offsets
+from epic.matching.edges import ROUNDS, EdgeEdits, EdgePairs, EdgePricing, Edges, edge_edits, price_table
+from epic.matching.types import Assignment, NodeCosts, OperationCosts, Pricing
+
+
+@dataclass(frozen=True)
+class EdgeMatching:
+    """Assignments of P pairs that count nodes and edges, and what they cost.
+
+    Args:
+        assignment: which node becomes which.
+        nodes: prices of the node operations.
+        edges: what becomes of every edge, with prices.
+        lower: a lower bound of the edit distance of each pair.
+    """
+
+    assignment: Assignment
+    nodes: OperationCosts
+    edges: EdgeEdits
+    lower: np.ndarray
+
+    @property
+    def distance(self) -> Tensor:
+        """Total cost of each pair, an upper bound of its edit distance."""
+        node = self.nodes.distance
+        return node + torch.from_numpy(self.edges.distance).to(node)
+
+
+@dataclass(frozen=True)
+class PricedGraphs:
+    """Source and target graphs with all that their nodes and edges cost.
+
+    Args:
+        cost: what node operations cost.
+        edge_cost: what edge operations cost.
+        a: node costs of the source graphs.
+        b: node costs of the target graphs.
+        source: edges of the source graphs.
+        target: edges of the target graphs.
+    """
+
+    cost: Pricing
+    edge_cost: EdgePricing
+    a: NodeCosts
+    b: NodeCosts
+    source: Edges
+    target: Edges
+
+    @staticmethod
+    def of(
+        cost: Pricing, edge_cost: EdgePricing, a: NodeCosts, b: NodeCosts, source: PackedGraphs, target: PackedGraphs
+    ) -> PricedGraphs:
+        """Read the edges of graphs whose nodes have been embedded.
+
+        Args:
+            cost: what node operations cost.
+            edge_cost: what edge operations cost.
+            a: node costs of the source graphs.
+            b: node costs of the target graphs.
+            source: source graphs.
+            target: target graphs.
+
+        Returns:
+            All that is needed to match any of their pairs.
+        """
+        one = Edges.of(source, directed=edge_cost.directed)
+        other = one if target is source else Edges.of(target, directed=edge_cost.directed)
+        near = a.to("cpu").double()
+        return PricedGraphs(cost, edge_cost, near, near if b is a else b.to("cpu").double(), one, other)
+
+    def pairs(self, i: np.ndarray, j: np.ndarray) -> tuple[EdgePairs, np.ndarray]:
+        """Gather the costs of listed pairs.
+
+        Args:
+            i: source graph of each pair.
+            j: target graph of each pair.
+
+        Returns:
+            Their reduced costs, and what deleting and inserting all costs in each.
+        """
+        one, other = self.source, self.target
+        if len(one.ways) * len(other.ways) > CELLS:
+            one, other = one.of_graphs(i), other.of_graphs(j)
+        table = price_table(self.edge_cost, one, other)
+        (u, n), (v, m) = _nodes(self.a.ptr, i), _nodes(self.b.ptr, j)
+        base = _sums(self.a.deletion, self.a.ptr)[i] + _sums(self.b.insertion, self.b.ptr)[j]
+        weight = np.ones(i.size)
+        if self.edge_cost.scale == "nodes":
+            weight = base / np.maximum(n + m, 1)
+        reduced, top = reduced_costs(self.cost, source=self.a, target=self.b), offsets(n)
+        field = np.zeros((top[-1], int(m.max(initial=0))))
+        for p, (r, w) in enumerate(zip(top.tolist(), m.tolist(), strict=False)):
+            field[r : r + n[p], :w] = reduced(slice(u[p], u[p] + n[p]), slice(v[p], v[p] + w))
+        base = base + weight * (one.per_graph(table[:, 0])[i] + other.per_graph(table[0])[j])
+        return EdgePairs(field, one, other, u, n, v, m, table, weight), base
+
+    @torch.no_grad()
+    def match(self, i: Tensor, j: Tensor, *, rounds: int = ROUNDS, seed: int = 0) -> EdgeMatching:
+        """Match listed pairs so that node and edge operations together cost little.
+
+        Args:
+            i: source graph of each pair.
+            j: target graph of each pair.
+            rounds: how hard to try; -1 for the bipartite assignment with local edge costs.
+            seed: what the method draws from. A pair has the same answer whatever pairs it comes with.
+
+        Returns:
+            The assignments and their prices.
+        """
+        first, second = i.cpu().numpy(), j.cpu().numpy()
+        (u, n), (v, m) = _nodes(self.a.ptr, first), _nodes(self.b.ptr, second)
+        columns, lower, edits = [np.empty(0, np.int64)], [np.empty(0)], []
+        for start, stop in self._runs(first, second):
+            p, base = self.pairs(first[start:stop], second[start:stop])
+            column, bound = p.match(rounds=rounds, seed=seed, first=start)
+            columns.append(column)
+            lower.append(base + bound)
+            edits.append(edge_edits(p, column).shifted(start))
+        assignment = Assignment.of(np.concatenate(columns), u=u, n=n, v=v, m=m)
+        nodes = operation_costs(Pairs(self.cost, source=self.a, target=self.b, i=i, j=j), assignment)
+        found = EdgeMatching(assignment, nodes, EdgeEdits.joined(edits, first.size), np.concatenate(lower))
+        np.minimum(found.lower, found.distance.numpy(), out=found.lower)  # where only rounding says otherwise
+        return found
+
+    def _runs(self, i: np.ndarray, j: np.ndarray) -> list[tuple[int, int]]:
+        """Cut pairs into runs whose node costs and tables of edge prices have at most ``CELLS`` entries each."""
+        todo, done = [(0, i.size)] if i.size else [], []
+        (_, n), (_, m) = _nodes(self.a.ptr, i), _nodes(self.b.ptr, j)
+        many = len(self.source.ways) * len(self.target.ways) > CELLS
+        while todo:
+            start, stop = todo.pop()
+            run = slice(start, stop)
+            large = int(n[run].sum()) * int(m[run].max()) > CELLS
+            if many and not large:
+                one, other = self.source.of_graphs(i[run]), self.target.of_graphs(j[run])
+                large = len(one.ways) * len(other.ways) > CELLS
+            if large and stop - start > 1:
+                middle = (start + stop) // 2
+                todo += [(middle, stop), (start, middle)]
+            else:
+                done.append((start, stop))
+        return done
+
+
+def _nodes(ptr: Tensor, graphs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first node of graphs and how many they have."""
+    at = ptr.cpu().numpy().astype(np.int64, copy=False)
+    return at[graphs], at[graphs + 1] - at[graphs]
+
+
+def _sums(price: Tensor, ptr: Tensor) -> np.ndarray:
+    """Sum prices of nodes over each graph."""
+    graph = np.arange(ptr.numel() - 1).repeat(ptr.diff().cpu().numpy())
+    return np.bincount(graph, price.cpu().numpy(), ptr.numel() - 1)
