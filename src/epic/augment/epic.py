@@ -19,7 +19,9 @@ from epic.augment.findings import Findings
 from epic.augment.params import param
 from epic.augment.sampling import PAIRS, draw_pairs
 from epic.costs.base import AUGMENTER_FORM, Cost, check_cost, check_kind, cost_from_state
+from epic.costs.edge import EdgeCost
 from epic.costs.learned import LearnedCost
+from epic.distance.edges import MATCHINGS
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.labels import mix
@@ -73,6 +75,17 @@ class EPIC(Augmentation):
         check=checks.one_of(PAIRS),
         help="which graphs to pair: random, or of different or the same label",
     )
+    matching: str = param(
+        default="nodes",
+        check=checks.one_of(MATCHINGS),
+        help="what is matched: nodes, as in the paper, or edges, so that paths keep structure",
+    )
+    edge_price: float = param(
+        default=1.0,
+        check=checks.not_negative,
+        help="price of an edge operation with matching=edges, as a multiple of the mean price of a deleted or inserted "
+        "node",
+    )
     replace = False
 
     _learned: Cost | None = None
@@ -84,6 +97,10 @@ class EPIC(Augmentation):
         if found is None:
             raise InputError("EPIC has no cost yet: call fit(train), or pass cost=UnitCost()")
         return found
+
+    @property
+    def _edge_cost(self) -> EdgeCost | None:
+        return None if self.matching == "nodes" else EdgeCost(self.edge_price, scale="nodes")
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
         """Learn costs, unless a cost was given that is ready.
@@ -110,7 +127,9 @@ class EPIC(Augmentation):
         i, j = draw_pairs(graphs.y, graphs=len(graphs), count=picked.numel(), pairs=self.pairs, generator=generator)
         if i.numel() == 0:
             return None
-        made, share = interpolate_pairs(graphs, i=i, j=j, cost=self.cost_, order=self.order, generator=generator)
+        made, share = interpolate_pairs(
+            graphs, i=i, j=j, cost=self.cost_, order=self.order, generator=generator, edge_cost=self._edge_cost
+        )
         y = graphs.labels
         source, target = (y.index_select(0, index.to(y.device)) for index in (i, j))
         return replace(made, y=mix(source, target=target, share=torch.from_numpy(share).to(y.device)))
@@ -129,6 +148,8 @@ class EPIC(Augmentation):
             source,
             target,
             self.cost_,
+            matching=self.matching,
+            edge_cost=self._edge_cost,
             order=order or self.order,
             seed=seed,
             num_classes=self.num_classes_,

@@ -12,11 +12,14 @@ from torch import Tensor
 from typing_extensions import Self
 
 from epic._io import read_tensors, write_tensors
+from epic.costs.edge import EdgeCost
+from epic.distance.edges import MATCHINGS, PricedGraphs, edge_distance_matrix
 from epic.distance.explain import Explanation, explain
 from epic.distance.matrices import distance_matrix
-from epic.distance.nearest import Neighbors, nearest
+from epic.distance.nearest import Neighbors, nearest, nearest_of
 from epic.distance.pairs import Pairs, embed_both, exact_distances
 from epic.errors import InputError, choose
+from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.matching.types import NodeCosts
 
@@ -77,46 +80,82 @@ class Cost(ABC):
         """
 
     @torch.no_grad()
-    def distance(self, source: Graphs, target: Graphs) -> float:
-        """Compute the exact edit distance of two graphs.
+    def distance(
+        self, source: Graphs, target: Graphs, *, matching: str = "nodes", edge_cost: EdgeCost | float | None = None
+    ) -> float:
+        """Compute the edit distance of two graphs.
 
         Args:
             source: one graph.
             target: another one.
+            matching: ``nodes``: exact, edges have no price (the paper). ``edges``: nodes and edges together cost
+                little; see :func:`epic.edit_distance` for bounds and for other methods.
+            edge_cost: what edge operations cost with ``matching="edges"``, or one price for all of them (default:
+                :class:`epic.EdgeCost`, scaled to the node costs).
 
         Returns:
-            The cost of the cheapest edit path.
+            The cost of the edit path found.
         """
+        if choose(matching, MATCHINGS, "matching") == "edges":
+            return float(self.distances(source, target, matching=matching, edge_cost=edge_cost, progress=False))
         one, other = embed_both(self, source, target)
         zero = torch.zeros(1, dtype=torch.long)
         return float(exact_distances(Pairs(self, source=one, target=other, i=zero, j=zero)))
 
     @torch.no_grad()
-    def distances(self, source: Graphs, target: Graphs | None = None, *, progress: bool = True) -> Tensor:
-        """Compute the exact edit distances of every source graph to every target graph.
+    def distances(
+        self,
+        source: Graphs,
+        target: Graphs | None = None,
+        *,
+        matching: str = "nodes",
+        edge_cost: EdgeCost | float | None = None,
+        progress: bool = True,
+    ) -> Tensor:
+        """Compute the edit distances of every source graph to every target graph.
 
         Args:
             source: A graphs.
             target: B graphs (default: the source graphs).
+            matching: as in :meth:`distance`.
+            edge_cost: as in :meth:`distance`.
             progress: show a progress bar if it takes more than a second.
 
         Returns:
             Distances ``[A, B]``.
         """
-        a, b = embed_both(self, source, target)
+        one = pack(source)
+        other = one if target is None else pack(target)
+        a, b = embed_both(self, one, None if target is None else other)
         mirror = self.symmetric and target is None and torch.equal(a.deletion, a.insertion)
+        if choose(matching, MATCHINGS, "matching") == "edges":
+            prices = EdgeCost(scale="nodes") if edge_cost is None else EdgeCost.of(edge_cost)
+            priced = PricedGraphs.of(self, prices, a, b, one, other)
+            return edge_distance_matrix(priced, mirror=mirror and prices.symmetric, progress=progress)
         return distance_matrix(self, source=a, target=b, mirror=mirror, progress=progress)
 
     @torch.no_grad()
-    def nearest(self, source: Graphs, target: Graphs | None = None, *, k: int = 1, progress: bool = True) -> Neighbors:
+    def nearest(
+        self,
+        source: Graphs,
+        target: Graphs | None = None,
+        *,
+        k: int = 1,
+        matching: str = "nodes",
+        edge_cost: EdgeCost | float | None = None,
+        progress: bool = True,
+    ) -> Neighbors:
         """Find the k nearest target graphs of each source graph.
 
-        The answer is exact, but cheaper than the matrix: where a lower bound already decides, no assignment is solved.
+        By nodes the answer is exact, but cheaper than the matrix: where a lower bound already decides, no assignment is
+        solved. By edges it comes from the whole matrix.
 
         Args:
             source: the queries.
             target: the reference graphs (default: the other source graphs).
             k: number of neighbours.
+            matching: as in :meth:`distance`.
+            edge_cost: as in :meth:`distance`.
             progress: show a progress bar if it takes more than a second.
 
         Returns:
@@ -126,6 +165,9 @@ class Cost(ABC):
         others = len(b) - (target is None)
         if not 1 <= k <= others:
             raise InputError(f"k = {k} neighbours asked of {others} graphs: k must lie between 1 and {others}")
+        if choose(matching, MATCHINGS, "matching") == "edges":
+            whole = self.distances(source, target, matching=matching, edge_cost=edge_cost, progress=progress)
+            return nearest_of(whole, k=k, skip_self=target is None)
         return nearest(self, source=a, target=b, k=k, skip_self=target is None, progress=progress)
 
     def explain(self, graph: Graphs, reference: Graphs | None = None) -> Explanation:

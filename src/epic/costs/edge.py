@@ -79,6 +79,11 @@ class EdgeCost:
                 said.append(f"{name}={'<function>' if callable(value) else repr(value)}")
         return f"EdgeCost({', '.join(said)})"
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether an edge costs as much to delete as to insert, and to change as to change back."""
+        return self.insertion == self.deletion and not callable(self.substitution)
+
     def table(self, source: Tensor, target: Tensor) -> np.ndarray:
         """Return the prices of all edits between edges of given attributes.
 

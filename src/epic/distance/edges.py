@@ -7,12 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from epic.distance.pairs import CELLS, Pairs, operation_costs, reduced_costs
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import offsets
 from epic.matching.edges import ROUNDS, EdgeEdits, EdgePairs, EdgePricing, Edges, edge_edits, price_table
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, Pricing
+
+MATCHINGS = ("nodes", "edges")
+"""What an assignment minimises: the cost of node operations, as in the paper, or of nodes and edges together."""
 
 
 @dataclass(frozen=True)
@@ -164,3 +168,24 @@ def _sums(price: Tensor, ptr: Tensor) -> np.ndarray:
     """Sum prices of nodes over each graph."""
     graph = np.arange(ptr.numel() - 1).repeat(ptr.diff().cpu().numpy())
     return np.bincount(graph, price.cpu().numpy(), ptr.numel() - 1)
+
+
+def edge_distance_matrix(priced: PricedGraphs, *, mirror: bool, progress: bool) -> Tensor:
+    """Compute distances ``[A, B]`` that count nodes and edges, each an upper bound found by local search.
+
+    Args:
+        priced: The graphs.
+        mirror: Source and target are the same graphs at symmetric costs: the cheaper of both directions counts for
+            both, and a graph is at distance 0 from itself.
+        progress: Show a progress bar if it takes more than a second.
+    """
+    rows, columns = len(priced.a), len(priced.b)
+    out = torch.zeros(rows, columns, dtype=torch.double)
+    with tqdm(total=rows, desc="distances", unit="graph", disable=not progress, delay=1.0) as bar:
+        for row in range(rows):
+            out[row] = priced.match(torch.full((columns,), row), torch.arange(columns)).distance
+            bar.update()
+    if mirror:
+        out = torch.minimum(out, out.T)
+        out.fill_diagonal_(0.0)
+    return out.to(torch.get_default_dtype())

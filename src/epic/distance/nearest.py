@@ -76,6 +76,24 @@ def nearest(
     )
 
 
+def nearest_of(distances: Tensor, *, k: int, skip_self: bool) -> Neighbors:
+    """Find the k nearest target graphs of each source graph in a matrix of distances ``[A, B]``.
+
+    Args:
+        distances: the matrix.
+        k: number of neighbours.
+        skip_self: rows and columns are the same graphs, and no graph is its own neighbour.
+    """
+    bound = distances.double().numpy().copy()
+    if skip_self:
+        np.fill_diagonal(bound, np.inf)
+    index, distance, tied, tied_distance, _ = _search(lambda q, j: bound[q, j], bound, k, 0.0)
+    near = torch.from_numpy(distance).to(torch.get_default_dtype())
+    return Neighbors(
+        torch.from_numpy(index), near, distances.numel(), torch.from_numpy(tied), torch.from_numpy(tied_distance), 0.0
+    )
+
+
 def _search(
     distances: Callable[[np.ndarray, np.ndarray], np.ndarray], bound: np.ndarray, k: int, rounding: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:

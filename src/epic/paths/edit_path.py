@@ -16,6 +16,7 @@ from torch_geometric.data import Data
 from epic.costs.base import Cost, check_cost
 from epic.costs.edge import EdgeCost
 from epic.costs.unit import UnitCost
+from epic.distance.edges import MATCHINGS, PricedGraphs
 from epic.distance.ged import EditDistance
 from epic.distance.ged import edit_distance as graph_edit_distance
 from epic.distance.pairs import Pairs, exact_edits
@@ -31,6 +32,23 @@ from epic.view import Names, notebook, path_page, strip
 
 
 @dataclass(frozen=True)
+class EdgeOperation:
+    """What becomes of one edge when a node operation is done.
+
+    Args:
+        kind: ``substitute``, ``delete`` or ``insert``.
+        source: its nodes in the source graph, None for an insertion.
+        target: its nodes in the target graph, None for a deletion.
+        cost: its price.
+    """
+
+    kind: str
+    source: tuple[int, int] | None
+    target: tuple[int, int] | None
+    cost: float
+
+
+@dataclass(frozen=True)
 class Operation:
     """One node operation.
 
@@ -38,19 +56,22 @@ class Operation:
         kind: ``substitute``, ``delete`` or ``insert``.
         source: node of the source graph, None for an insertion.
         target: node of the target graph, None for a deletion.
-        cost: its price.
+        cost: its price, without edges.
+        edges: the edge operations that it completes, where edges have a price.
     """
 
     kind: str
     source: int | None
     target: int | None
     cost: float
+    edges: tuple[EdgeOperation, ...] = ()
 
     def __str__(self) -> str:
-        if self.kind == "substitute":
-            return f"Substitute({self.source} -> {self.target}, {self.cost:.2f})"
         node = self.source if self.kind == "delete" else self.target
-        return f"{self.kind.capitalize()}({node}, {self.cost:.2f})"
+        what = f"{self.source} -> {self.target}" if self.kind == "substitute" else f"{node}"
+        count = len(self.edges)
+        more = f"; {count} edge{'s' * (count > 1)}, {sum(e.cost for e in self.edges):.2f}" if count else ""
+        return f"{self.kind.capitalize()}({what}, {self.cost:.2f}{more})"
 
 
 SAVED_AS = (".html", ".png", ".svg", ".pdf")
@@ -82,8 +103,10 @@ class EditPath:
     ) -> None:
         self._ops, self._rank, self._finish, self.order = ops, rank, finish, order
         rows = np.argsort(rank)
+        edges = _edge_operations(ops, rank)
         self.operations: tuple[Operation, ...] = tuple(
-            _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r])) for r in rows
+            _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r]), tuple(edges.get(step, ())))
+            for step, r in enumerate(rows)
         )
         self._labels: Tensor | None = None
         if ops.graphs.y is not None:
@@ -114,7 +137,8 @@ class EditPath:
     @property
     def distance(self) -> float:
         """Sum of the costs of all operations: the edit distance."""
-        return float(self._ops.price.sum())
+        edges = self._ops.edges
+        return float(self._ops.price.sum()) + (0.0 if edges is None else float(edges.price.sum()))
 
     def fraction(self, k: int) -> float:
         """Return the share of the cost spent after k operations (of the operations, where all are free)."""
@@ -197,9 +221,25 @@ class EditPath:
         return notebook(self)
 
 
-def _operation(source: int, target: int, cost: float) -> Operation:
-    kind = "insert" if source < 0 else "delete" if target < 0 else "substitute"
-    return Operation(kind, None if source < 0 else source, None if target < 0 else target, cost)
+def _operation(source: int, target: int, cost: float, edges: tuple[EdgeOperation, ...]) -> Operation:
+    return Operation(_kind(source, target), None if source < 0 else source, None if target < 0 else target, cost, edges)
+
+
+def _kind(source: int, target: int) -> str:
+    return "insert" if source < 0 else "delete" if target < 0 else "substitute"
+
+
+def _edge_operations(ops: Operations, rank: np.ndarray) -> dict[int, list[EdgeOperation]]:
+    """Return the edge operations that each step completes."""
+    found: dict[int, list[EdgeOperation]] = {}
+    if ops.edges is None:
+        return found
+    steps, edits = ops.edges.step(rank).tolist(), ops.edges.edits
+    ends = zip(edits.source.T.tolist(), edits.target.T.tolist(), strict=True)
+    for step, (source, target), price in zip(steps, ends, edits.price.tolist(), strict=True):
+        one, other = (None if nodes[0] < 0 else (nodes[0], nodes[1]) for nodes in (source, target))
+        found.setdefault(step, []).append(EdgeOperation(_kind(source[0], target[0]), one, other, price))
+    return found
 
 
 @torch.no_grad()
@@ -208,17 +248,23 @@ def edit_path(
     target: Data,
     cost: Cost | None = None,
     *,
+    matching: str = "nodes",
+    edge_cost: EdgeCost | float | None = None,
     order: str = "random",
     seed: Seed = 0,
     num_classes: int | None = None,
     finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
 ) -> EditPath:
-    """Find the cheapest edit path between two graphs.
+    """Find a cheap edit path between two graphs.
 
     Args:
         source: the graph to start from.
         target: the graph to end at.
         cost: what edits cost (default: :class:`epic.UnitCost`).
+        matching: ``nodes``: the cheapest node operations, which is what the paper does. ``edges``: node and edge
+            operations together cost little, so that structure is kept.
+        edge_cost: what edge operations cost with ``matching="edges"``, or one price for all of them (default:
+            :class:`epic.EdgeCost`, scaled to the node costs).
         order: ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no such
             order is found, a warning says so and the order is random).
         seed: an int makes the order reproducible, a ``torch.Generator`` is drawn from once, None draws a fresh seed.
@@ -237,8 +283,14 @@ def edit_path(
     one, other = _same_labels(one, other)
     ends = join([one.only(other), other.only(one)])
     nodes = cost.embed(ends).to("cpu").double()
-    pair = {"i": torch.tensor([0]), "j": torch.tensor([1])}
-    ops = Operations.of(ends, **pair, edits=exact_edits(Pairs(cost, source=nodes, target=nodes, **pair)))
+    i, j = torch.tensor([0]), torch.tensor([1])
+    if choose(matching, MATCHINGS, "matching") == "nodes":
+        edits = exact_edits(Pairs(cost, source=nodes, target=nodes, i=i, j=j))
+        ops = Operations.of(ends, i=i, j=j, edits=edits)
+    else:
+        prices = EdgeCost(scale="nodes") if edge_cost is None else EdgeCost.of(edge_cost)
+        found = PricedGraphs.of(cost, prices, nodes, nodes, ends, ends).match(i, j)
+        ops = Operations.of(ends, i=i, j=j, edits=(found.assignment, found.nodes), edges=found.edges)
     rank, reasons = draw_order(ops, order, derived(base_seed(seed), "order"))
     if reasons[0] is not None:
         warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)

@@ -5,7 +5,7 @@ Any order of its operations takes a path to the target; the order decides what l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, lengths, merge, offsets, owners, to_array
+from epic.matching.edges import EdgeEdits
 from epic.matching.types import Assignment, OperationCosts
 from epic.paths.connected import connected_ranks
 from epic.random import uniform
@@ -27,7 +28,7 @@ class Operations:
 
     Pair p owns operations ``ptr[p]:ptr[p+1]``: its source nodes in order, then the target nodes to insert. ``source``
     and ``target`` are places in ``assignment.source`` and ``.target``, -1 for the missing side; ``price`` is what each
-    operation costs.
+    operation costs. ``edges`` is what becomes of edges, where they have a price.
     """
 
     graphs: PackedGraphs
@@ -38,9 +39,17 @@ class Operations:
     target: np.ndarray
     price: np.ndarray
     ptr: np.ndarray
+    edges: EdgeOperations | None = None
 
     @staticmethod
-    def of(graphs: PackedGraphs, *, i: Tensor, j: Tensor, edits: tuple[Assignment, OperationCosts]) -> Operations:
+    def of(
+        graphs: PackedGraphs,
+        *,
+        i: Tensor,
+        j: Tensor,
+        edits: tuple[Assignment, OperationCosts],
+        edges: EdgeEdits | None = None,
+    ) -> Operations:
         """Return the operations of pairs of graphs.
 
         Args:
@@ -48,6 +57,7 @@ class Operations:
             i: Source graph of each pair.
             j: Target graph of each pair.
             edits: What :func:`epic.distance.pairs.exact_edits` found for them.
+            edges: What becomes of their edges, where edges have a price.
         """
         m, prices = edits
         new = m.origin < 0
@@ -55,7 +65,7 @@ class Operations:
         nodes = lengths(m.source_ptr)
         order = merge(nodes, inserts)
         lost, won = (to_array(t).astype(np.float64) for t in (prices.source, prices.target))
-        return Operations(
+        found = Operations(
             graphs,
             i,
             j,
@@ -65,6 +75,7 @@ class Operations:
             np.concatenate([lost, won[inserted]])[order],
             offsets(nodes + inserts),
         )
+        return found if edges is None else replace(found, edges=EdgeOperations.of(found, edges))
 
     def __len__(self) -> int:
         return self.price.size
@@ -87,7 +98,12 @@ class Operations:
 
         Where all operations are free, it is the share of operations.
         """
-        total, spent = (np.bincount(self.pair, price, self.ptr.size - 1) for price in (self.price, self.price * done))
+        pairs = self.ptr.size - 1
+        total, spent = (np.bincount(self.pair, price, pairs) for price in (self.price, self.price * done))
+        if self.edges is not None:
+            edges, ended = self.edges, self.edges.done(done)
+            total += np.bincount(edges.pair, edges.price, pairs)
+            spent += np.bincount(edges.pair, edges.price * ended, pairs)
         count, finished = lengths(self.ptr), counts(done, self.ptr)
         share = np.where(total > 0, spent / np.where(total > 0, total, 1.0), finished / np.maximum(count, 1))
         # Exact at both ends, whatever the rounding of the sums.
@@ -99,6 +115,59 @@ class Operations:
         rank = np.empty(key.size, dtype=np.int64)
         rank[np.argsort(self.pair + key, kind="stable")] = np.arange(key.size)
         return rank - self.ptr[:-1].repeat(lengths(self.ptr))
+
+
+@dataclass(frozen=True)
+class EdgeOperations:
+    """What becomes of edges that have a price, as the node operations at their two ends bring it about.
+
+    A source edge goes with the first of its nodes that is deleted, or when both of its nodes have been substituted; a
+    target edge comes with the second of its nodes (Algorithm 1). Edges that stay as they are are not listed.
+
+    Attributes:
+        ends: Operations at the two ends ``[2, edits]``.
+        alone: Whether the operation at this end is enough ``[2, edits]``.
+        pair: Pair of each edit.
+        price: Its price.
+        edits: Nodes of the edges, see :class:`epic.matching.edges.EdgeEdits`.
+    """
+
+    ends: np.ndarray
+    alone: np.ndarray
+    pair: np.ndarray
+    price: np.ndarray
+    edits: EdgeEdits
+
+    @staticmethod
+    def of(operations: Operations, edges: EdgeEdits) -> EdgeOperations:
+        """Find the operations at the ends of edges."""
+        m, kept = operations.assignment, edges.price > 0
+        edges = replace(
+            edges,
+            pair=edges.pair[kept],
+            source=edges.source[:, kept],
+            target=edges.target[:, kept],
+            price=edges.price[kept],
+        )
+        by_source, by_target = np.empty(m.source.size, np.int64), np.empty(m.target.size, np.int64)
+        for place, side in ((by_source, operations.source), (by_target, operations.target)):
+            place[side[side >= 0]] = np.flatnonzero(side >= 0)
+        gone = edges.source[0] >= 0
+        at = np.where(gone, m.source_ptr[edges.pair] + edges.source, m.target_ptr[edges.pair] + edges.target)
+        ends = np.where(gone, by_source[np.where(gone, at, 0)], 0)
+        ends = np.where(gone, ends, by_target[np.where(gone, 0, at)]) if by_target.size else ends
+        return EdgeOperations(ends, gone & (operations.target[ends] < 0), edges.pair, edges.price, edges)
+
+    def done(self, done: np.ndarray) -> np.ndarray:
+        """Return which edits are done when some operations are."""
+        at = done[self.ends]
+        return at.all(0) | (at & self.alone).any(0)
+
+    def step(self, rank: np.ndarray) -> np.ndarray:
+        """Return the position of the operation that completes each edit."""
+        at = rank[self.ends]
+        early = np.where(self.alone, at, np.iinfo(np.int64).max).min(0)
+        return np.minimum(at.max(0), early)
 
 
 def draw_order(ops: Operations, order: str, generator: torch.Generator) -> tuple[np.ndarray, list[str | None]]:
