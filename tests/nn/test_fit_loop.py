@@ -58,6 +58,7 @@ def test_the_weights_of_the_best_epoch_are_kept_the_first_of_equals():
     )
     assert loop.best_epoch == 1
     assert float(model.weight.detach()) == weights[1] != weights[3]
+    assert float(loop.last.weight.detach()) == weights[3]
 
 
 @pytest.mark.parametrize(("patience", "epochs"), [(0, 8), (2, 4), (3, 8)])
@@ -141,6 +142,7 @@ def test_the_average_is_judged_and_kept(tmp_path):
     assert judged[1] == (pytest.approx(seen[7]), 8, False)
     assert judged[2][0] == pytest.approx(float(model.weight.detach()))
     assert judged[2][1] == int(model.count) == 12
+    assert float(loop.last.weight) == judged[2][0]
     straight, _ = go(options)
     with pytest.raises(KeyboardInterrupt):
         go(options, checkpoint=tmp_path / "c", stop_after=2)

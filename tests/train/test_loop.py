@@ -50,6 +50,7 @@ def test_lollipops_are_learned(backbone):
     assert result.updates == 25 * len(range(0, 140, 32))
     parts = stratified_split(dataset.y)
     assert result.test == score(result.outputs["test"], dataset.y[parts.test], "classes")
+    assert result.test_end > 0.9
 
 
 def test_same_seed_same_numbers_whatever_the_workers():

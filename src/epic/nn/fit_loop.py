@@ -96,7 +96,10 @@ class FitLoop:
 
     Attributes:
         history: One line for each epoch, those before a kill included.
+        last: The module as it was judged last, after :meth:`run`.
     """
+
+    last: nn.Module
 
     def __init__(
         self,
@@ -181,6 +184,7 @@ class FitLoop:
                 shown = {k: v for k, v in line.items() if k in ("loss", "validation", "ordered") and v is not None}
                 bar.set_postfix({k: f"{v:.3f}" for k, v in shown.items()}, refresh=False)
                 bar.update()
+        self.last = copy.deepcopy(self.judged)
         model.load_state_dict(self._best)
         model.eval()
         if self.path is not None:

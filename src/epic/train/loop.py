@@ -71,6 +71,7 @@ class Result:
     Args:
         validation: Validation score.
         test: Test score.
+        test_end: Test score with the weights at the end of training instead; nothing is chosen by it.
         best_epoch: Epochs after which the validation score was best.
         epochs: Epochs trained.
         updates: Gradient updates made.
@@ -84,6 +85,7 @@ class Result:
 
     validation: float
     test: float
+    test_end: float
     best_epoch: int
     epochs: int
     updates: int
@@ -266,9 +268,11 @@ def train(
     acting.on_train_end(model)
     lines, best = loop.history, loop.history[loop.best_epoch]
     found = {part: outputs(model, part) for part in PARTS[1:]}
+    test = _labels(parts["test"])
     return Result(
         best["validation"],
-        score(found["test"], _labels(parts["test"]), dataset.task),
+        score(found["test"], test, dataset.task),
+        score(outputs(loop.last, "test"), test, dataset.task),
         best["updates"] // steps.per_epoch,
         loop.updates // steps.per_epoch,
         loop.updates,
