@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from epic.distance.pairs import CELLS, Pairs, operation_costs, reduced_costs
+from epic.distance.pairs import CELLS, Pairs, assignment_of, operation_costs, reduced_costs
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import offsets
 from epic.matching.edges import ROUNDS, EdgeEdits, EdgePairs, EdgePricing, Edges, edge_edits, price_table
@@ -132,7 +132,7 @@ class PricedGraphs:
             columns.append(column)
             lower.append(base + bound)
             edits.append(edge_edits(p, column).shifted(start))
-        assignment = Assignment.of(np.concatenate(columns), u=u, n=n, v=v, m=m)
+        assignment = assignment_of(np.concatenate(columns), u=u, n=n, v=v, m=m)
         nodes = operation_costs(Pairs(self.cost, source=self.a, target=self.b, i=i, j=j), assignment)
         found = EdgeMatching(assignment, nodes, EdgeEdits.joined(edits, first.size), np.concatenate(lower))
         np.minimum(found.lower, found.distance.numpy(), out=found.lower)  # where only rounding says otherwise

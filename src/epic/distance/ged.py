@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from epic.distance.edges import PricedGraphs
-from epic.distance.pairs import Pairs, embed_both, exact_edits, operation_costs
+from epic.distance.pairs import Pairs, assignment_of, embed_both, exact_edits, operation_costs
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
 from epic.graphs.networkx import from_networkx, is_networkx
@@ -130,7 +130,7 @@ def edit_distance(
         pair, base = priced.pairs(_ZERO.numpy(), _ZERO.numpy())
         left = None if time_limit is None else max(1e-3, time_limit - _since(begin))
         column, low, done = search(pair, assignment.partner, time_limit=left)
-        assignment = Assignment.of(column, u=pair.u, n=pair.n, v=pair.v, m=pair.m)
+        assignment = assignment_of(column, u=pair.u, n=pair.n, v=pair.v, m=pair.m)
         edits = edge_edits(pair, column)
         whole = Pairs(cost, source=priced.a, target=priced.b, i=_ZERO, j=_ZERO)
         upper = float(operation_costs(whole, assignment).distance) + float(edits.distance[0])

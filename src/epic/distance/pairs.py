@@ -14,7 +14,7 @@ from torch import Tensor
 
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.packed import Graphs
-from epic.graphs.ragged import AREA, buckets, padded_index, padded_mask, to_array
+from epic.graphs.ragged import AREA, buckets, offsets, padded_index, padded_mask, ranges, to_array
 from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts
 from epic.matching.sinkhorn import sinkhorn
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, PairCosts, Pricing
@@ -106,7 +106,25 @@ def assign_pairs(pairs: Pairs) -> Assignment:
     v, m = ptr_t[j], ptr_t[j + 1] - ptr_t[j]
     reduced = reduced_costs(pairs.cost, source=pairs.source, target=pairs.target)
     parts = [reduced.assign(u=u[run], n=n[run], v=v[run], m=m[run], first=run.start) for run in _runs(n, m)]
-    return Assignment.of(np.concatenate([np.empty(0, dtype=np.int64), *parts]), u=u, n=n, v=v, m=m)
+    return assignment_of(np.concatenate([np.empty(0, dtype=np.int64), *parts]), u=u, n=n, v=v, m=m)
+
+
+def assignment_of(column: np.ndarray, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> Assignment:
+    """Build assignments from the column that each row is matched to.
+
+    Args:
+        column: for each source node, the target node that replaces it, counted within its pair; -1 where none.
+        u: first node of each source graph.
+        n: number of nodes of each source graph.
+        v: first node of each target graph.
+        m: number of nodes of each target graph.
+    """
+    source_ptr, target_ptr = offsets(n), offsets(m)
+    kept = (column >= 0).nonzero()[0]
+    partner, origin = column.copy(), np.full(target_ptr[-1], -1)
+    partner[kept] += target_ptr[:-1].repeat(n)[kept]
+    origin[partner[kept]] = kept
+    return Assignment(ranges(u, n), ranges(v, m), source_ptr, target_ptr, partner, origin)
 
 
 def operation_costs(pairs: Pairs, assignment: Assignment) -> OperationCosts:

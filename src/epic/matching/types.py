@@ -12,7 +12,7 @@ from torch import Tensor
 
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs
-from epic.graphs.ragged import offsets, owners, ranges
+from epic.graphs.ragged import owners
 
 
 @dataclass(frozen=True)
@@ -107,27 +107,6 @@ class Assignment:
     target_ptr: np.ndarray
     partner: np.ndarray
     origin: np.ndarray
-
-    @staticmethod
-    def of(column: np.ndarray, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> Assignment:
-        """Build assignments from the column that each row is matched to.
-
-        Args:
-            column: for each source node, the target node that replaces it, counted within its pair; -1 where none.
-            u: first node of each source graph.
-            n: number of nodes of each source graph.
-            v: first node of each target graph.
-            m: number of nodes of each target graph.
-
-        Returns:
-            The assignments.
-        """
-        source_ptr, target_ptr = offsets(n), offsets(m)
-        kept = (column >= 0).nonzero()[0]
-        partner, origin = column.copy(), np.full(target_ptr[-1], -1)
-        partner[kept] += target_ptr[:-1].repeat(n)[kept]
-        origin[partner[kept]] = kept
-        return Assignment(ranges(u, n), ranges(v, m), source_ptr, target_ptr, partner, origin)
 
 
 @dataclass(frozen=True)
