@@ -1,4 +1,4 @@
-"""The snippets of the README run in order, and its commands exist."""
+"""The snippets of README and guide run in order, and their commands exist."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,8 @@ from epic.data import lollipop
 from epic.graphs.convert import pack
 from epic.train import backbone_for
 
-README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+README = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/guide.md"))
 
 
 def graphs(count, seed):
@@ -35,14 +36,16 @@ def test_the_snippets_run(tmp_path, monkeypatch):
         "loader": DataLoader(train, batch_size=8),
         "model": backbone,
         "backbone": backbone,
+        "network": backbone,
+        "validation": graphs(12, 2),
         "g1": test[0],
         "g2": test[1],
         "k": 2,
     }
     snippets = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert len(snippets) == 5
+    assert len(snippets) == 6
     for number, snippet in enumerate(snippets):
-        exec(compile(snippet, f"README.md, snippet {number}", "exec"), names)
+        exec(compile(snippet, f"README.md and guide.md, snippet {number}", "exec"), names)
     assert names["value"].requires_grad
     assert names["indices"].shape == (6, names["model"].n_neighbors_)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["epic.safetensors", "path.html", "path.png"]
