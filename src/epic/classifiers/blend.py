@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.special import softmax
 from torch import nn
 from typing_extensions import Self
 
 from epic.augment import checks
 from epic.classifiers.base import class_codes
-from epic.classifiers.calibration import log_loss, temperature
+from epic.classifiers.calibration import WEIGHTS, Mixture
 from epic.classifiers.voting import class_labels
 from epic.errors import InputError
 from epic.graphs.convert import pack
@@ -23,10 +22,8 @@ Side = Any
 
 FLOOR = 0.01
 """Lowest probability of one side: a class without a vote is not impossible."""
-TINY = np.finfo(float).tiny
 CHUNK = 256
 """Graphs that a network is given at a time."""
-WEIGHTS = np.linspace(0.0, 1.0, 21)
 
 
 class EditBlend:
@@ -80,12 +77,10 @@ class EditBlend:
             count = " and ".join(str(side.shape[1]) for side in sides)
             raise InputError(f"the sides know {count} classes, not the same ones: train both on the same classes")
         code = class_codes(class_labels(held, y), classes)
-        heat = [temperature(side, code) for side in sides]
-        first, second = (softmax(side / t, axis=1) for side, t in zip(sides, heat, strict=True))
-        weights = WEIGHTS.tolist() if self.weight is None else [self.weight]
-        losses = {w: log_loss(np.log((1 - w) * first + w * second + TINY), code) for w in weights}
-        self.classes_, self.temperatures_, self.validation_ = classes, tuple(heat), losses
-        self.weight_ = min(losses, key=lambda w: losses[w])
+        weights = WEIGHTS if self.weight is None else (self.weight,)
+        mixed = Mixture.of(sides[0], sides[1], code=code, weights=weights)
+        self.classes_, self.temperatures_, self.validation_ = classes, mixed.temperatures, mixed.losses
+        self.weight_, self._mixture = mixed.weight, mixed
         return self
 
     def predict(self, graphs: Graphs) -> np.ndarray:
@@ -97,9 +92,8 @@ class EditBlend:
         """Return the mixed probabilities ``[graphs, classes]``, in the order of ``classes_``."""
         if not hasattr(self, "weight_"):
             raise InputError("this mixture is not fitted: call fit(validation)")
-        packed, (one, other) = pack(graphs), self.temperatures_
-        first, second = _scores(self.model, packed) / one, _scores(self.neighbours, packed) / other
-        return (1 - self.weight_) * softmax(first, axis=1) + self.weight_ * softmax(second, axis=1)
+        packed = pack(graphs)
+        return self._mixture(_scores(self.model, packed), _scores(self.neighbours, packed))
 
     def score(self, graphs: Graphs, y: Any = None) -> float:
         """Return the accuracy.

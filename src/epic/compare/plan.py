@@ -28,6 +28,8 @@ class Entry(BaseModel):
         method: Any augmentation.
         settings: Settings of the method that are not tuned.
         cost: How its cost is learned.
+        mix: Two other labels of the plan (or one twice: two seeds of it) whose stored outputs are mixed, instead of
+            runs of its own; calibration and weight are fitted on validation graphs.
         options: What differs in the config of its runs, for example another ``backbone`` (a classifier without a
             network) or number of ``updates``.
     """
@@ -39,11 +41,12 @@ class Entry(BaseModel):
     settings: dict[str, Any] = {}
     cost: dict[str, Any] = {}
     options: dict[str, Any] = {}
+    mix: tuple[str, str] | None = None
 
     @property
     def is_baseline(self) -> bool:
         """Whether it classifies without the network that methods are compared with."""
-        return "backbone" in self.options
+        return "backbone" in self.options or self.mix is not None
 
     @field_validator("method")
     @classmethod
@@ -145,7 +148,7 @@ class Plan(BaseModel):
     def count(self) -> int:
         """The number of tasks in all, tuning included."""
         tries = sum(len(self._tries(e)) for e in self.entries if self._tuned(e)) + len(self._plain_tries())
-        return len(self.groups()) * (len(self.entries) * self.seeds + tries)
+        return len(self.groups()) * (sum(e.mix is None for e in self.entries) * self.seeds + tries)
 
     def expand(self, group: Group, store: Store) -> GroupTasks:
         """List the tasks of a group. Settings are chosen before the runs that use them are listed.
@@ -158,6 +161,10 @@ class Plan(BaseModel):
         found.tuning.extend(tries)
         plain = _best(choices, tries, store) if choices else {}
         for entry in self.entries:
+            if entry.mix is not None:
+                found.reported.append([])
+                found.settings.append({})
+                continue
             own: dict[str, Any] | None = None if plain is None else {}
             if plain is not None and self._tuned(entry):
                 choices = self._tries(entry)

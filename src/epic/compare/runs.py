@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from epic.compare.mixtures import mix_records
 from epic.compare.plan import Group, GroupTasks, Plan
 from epic.compare.store import Store
 from epic.compare.task import Task
+from epic.errors import choose
 
 METRICS = {"classes": "accuracy in percent", "binary": "ROC-AUC in percent", "values": "minus the mean absolute error"}
 
@@ -75,6 +77,14 @@ class Runs:
         self, entry: int, dataset: str, backbone: str = "gin", noise: float = 0.0, size: int | None = None
     ) -> ReportedRuns:
         """Return all splits and seeds of an entry (by its place in the plan) in one place of the table."""
+        mixed = self.plan.entries[entry].mix
+        if mixed is not None:
+            labels = [e.label for e in self.plan.entries]
+            one, other = (
+                self.reported(labels.index(choose(label, labels, "entry of the plan")), dataset, backbone, noise, size)
+                for label in mixed
+            )
+            return mix_runs(one, other, same=mixed[0] == mixed[1])
         records: list[tuple[dict[str, Any] | None, ...]] = []
         errors: list[str] = []
         chosen: list[str] = []
@@ -137,6 +147,16 @@ class ReportedRuns:
     @property
     def epoch_seconds(self) -> list[float]:
         return [r["seconds"] / r["epochs"] for r in self.done if r.get("epochs") and "seconds" in r]
+
+
+def mix_runs(one: ReportedRuns, other: ReportedRuns, *, same: bool) -> ReportedRuns:
+    """Mix runs of two entries seed by seed; of ``same`` entries, each seed with the next."""
+    records = []
+    for mine, theirs in zip(one.records, other.records, strict=True):
+        if same:
+            theirs = (*theirs[1:], None) if len(theirs) < 3 else (*theirs[1:], theirs[0])
+        records.append(tuple(mix_records(a, b) for a, b in zip(mine, theirs, strict=True)))
+    return ReportedRuns(tuple(records), (*one.errors, *other.errors), ())
 
 
 def _settings_text(settings: dict[str, Any]) -> str:

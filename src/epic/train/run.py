@@ -285,6 +285,7 @@ def _facts(config: RunConfig, dataset: Dataset, split: Split, outputs: dict[str,
         found["outputs"] = {
             k: probabilities(v, dataset.task).mul(1e4).round().int().tolist() for k, v in outputs.items()
         }
+        found["labels"] = {part: dataset.y[getattr(split, part)].tolist() for part in outputs}
     return found
 
 
