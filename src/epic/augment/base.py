@@ -12,6 +12,7 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.transforms import BaseTransform
 from typing_extensions import Self
 
+from epic._threads import few_threads
 from epic.augment import checks
 from epic.augment.findings import Findings
 from epic.augment.generation import AugmentedLoader, generate_graphs
@@ -223,10 +224,11 @@ class Augmentation(Parameters, BaseTransform):
     @torch.no_grad()
     def forward(self, data: Graphs) -> Batch | Data:
         """Augment a ``Batch``, a list of graphs, or one ``Data``; see the class."""
-        if isinstance(data, Data) and not isinstance(data, Batch):
-            return self._augment_one(data)
-        packed = pack(data, check=False)
-        return self._augment_batch(data, packed, self._seeds.generator(packed))
+        with few_threads():
+            if isinstance(data, Data) and not isinstance(data, Batch):
+                return self._augment_one(data)
+            packed = pack(data, check=False)
+            return self._augment_batch(data, packed, self._seeds.generator(packed))
 
     @torch.no_grad()
     def augment_batch(self, graphs: Graphs, generator: torch.Generator) -> Batch:
@@ -236,7 +238,8 @@ class Augmentation(Parameters, BaseTransform):
             graphs: The originals.
             generator: The only source of randomness.
         """
-        return self._augment_batch(graphs, pack(graphs, check=False), generator)
+        with few_threads():
+            return self._augment_batch(graphs, pack(graphs, check=False), generator)
 
     def _augment_batch(self, graphs: Graphs, packed: PackedGraphs, generator: torch.Generator) -> Batch:
         """Augment a batch, given both as the caller has it and packed."""
@@ -264,7 +267,8 @@ class Augmentation(Parameters, BaseTransform):
             picked: Numbers of graphs.
             generator: The only source of randomness.
         """
-        return self._make_graphs(self._with_labels(graphs), picked, generator)
+        with few_threads():
+            return self._make_graphs(self._with_labels(graphs), picked, generator)
 
     def _make_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         made = self.augment_graphs(graphs, picked, generator)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from epic._threads import few_threads
 from epic.graphs.convert import check_same_features, pack
 from epic.graphs.packed import Graphs
 from epic.graphs.ragged import AREA, buckets, offsets, padded_index, padded_mask, ranges, to_array
@@ -57,7 +58,8 @@ def embed_all(cost: Pricing, graphs: Graphs) -> NodeCosts:
         The node costs of all graphs.
     """
     packed = pack(graphs)
-    parts = [cost.embed(packed[at : at + CHUNK]).double().to("cpu") for at in range(0, len(packed), CHUNK)]
+    with few_threads():
+        parts = [cost.embed(packed[at : at + CHUNK]).double().to("cpu") for at in range(0, len(packed), CHUNK)]
     h, d, i = (torch.cat([getattr(p, name) for p in parts]) for name in ("embedding", "deletion", "insertion"))
     return NodeCosts(h, d, i, packed.ptr.cpu()).check_finite()
 

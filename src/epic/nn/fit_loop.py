@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from epic._checkpoint import load_checkpoint, save_checkpoint
+from epic._threads import few_threads
 from epic.errors import InputError, choose
 from epic.random import base_seed, derived
 
@@ -167,6 +168,7 @@ class FitLoop:
         devices = sorted({p.device.index or 0 for p in model.parameters() if p.device.type == "cuda"})
         done = len(self.history)
         with (
+            few_threads(model),
             torch.random.fork_rng(devices=devices),
             tqdm(total=self.epochs, initial=done, desc=description, unit="epoch", disable=not progress) as bar,
         ):
