@@ -268,8 +268,10 @@ class Augmentation(Parameters, BaseTransform):
 
     def _make_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         made = self.augment_graphs(graphs, picked, generator)
-        degrees = self.found_.degrees
-        return made if made is None or degrees is None or not self.follows_degrees else degrees.refresh(made)
+        if made is None:
+            return None
+        made, degrees = replace(made, per_graph={}), self.found_.degrees  # a changed graph is not the one of that name
+        return made if degrees is None or not self.follows_degrees else degrees.refresh(made)
 
     def generate(
         self, dataset: Graphs, *, count: int, seed: Seed = 0, start: int = 0, progress: bool = False

@@ -16,6 +16,7 @@ from epic.data.files import read_graphs, read_pt
 from epic.data.lollipop import lollipop
 from epic.data.shards import MANIFEST, Shards
 from epic.data.smiles import read_smiles
+from epic.data.tables import TABLES
 from epic.errors import InputError, nearest
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs
@@ -31,19 +32,19 @@ def load(
     data: str | Path | None = None,
     download: bool = True,
     progress: bool = True,
-    target: Sequence[str] | None = None,
+    target: str | Sequence[str] | None = None,
     task: str | None = None,
 ) -> Dataset:
     """Load graphs by the name of a dataset, or from a file or folder.
 
     Args:
-        source: A TUDataset name, an OGB name, ``lollipop``, a folder in TU format or of shards, a CSV of SMILES, or a
-            ``.pt`` or ``.safetensors`` file of graphs.
+        source: A TUDataset name, an OGB name, ``lollipop``, a folder in TU format or of shards, a file of molecules
+            (``.csv``, ``.tsv``, ``.smi``, ``.sdf``), or a ``.pt`` or ``.safetensors`` file of graphs.
         data: Folder to look for a name in first; then come ``EPIC_DATA`` and the cache.
         download: Download what is not there from its official source.
         progress: Show the progress of a download.
-        target: Columns of a CSV to predict; see :func:`read_smiles`.
-        task: What the labels of a CSV are; see :func:`read_smiles`.
+        target: Columns of a file of molecules to predict; see :func:`read_smiles`.
+        task: What the labels of a file of molecules are; see :func:`read_smiles`.
 
     Returns:
         Graphs, what their labels are, and the official split if there is one.
@@ -53,14 +54,18 @@ def load(
     """
     name, path = str(source), Path(source)
     suffix = path.suffix.lower()
-    if suffix == ".csv":
+    if suffix in TABLES:
         if not path.is_file():
             raise InputError(f"there is no file {path}")
-        how = (None if target is None else list(target), task)
+        target = [target] if isinstance(target, str) else target and list(target)
+        how = (target, task)
         read = partial(read_smiles, path, target=target, task=task)
         return parsed(path.stem, files=[path], read=read, how=how)
     if target or task:
-        raise InputError(f"target and task say how to read a CSV, and {name} is none: leave them out")
+        raise InputError(
+            f"target and task say how to read a file of molecules ({', '.join(TABLES)}), and {name} is "
+            "none: leave them out"
+        )
     if suffix in FILES:
         return _labelled(path.stem, FILES[suffix](path), str(path))
     if path.is_dir():
@@ -73,7 +78,8 @@ def load(
     near = nearest(name, known_names())
     hint = f"did you mean {' or '.join(near)}?" if near else "`epic datasets` lists the names."
     raise InputError(
-        f"unknown dataset {name!r}: {hint} (Or give a path to a .csv, .pt, .safetensors file or a folder.)"
+        f"unknown dataset {name!r}: {hint} (Or give a path to a {', '.join(TABLES)}, .pt or .safetensors file, "
+        "or a folder.)"
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import BaseData
 
 from epic.errors import InputError
-from epic.graphs.packed import Graphs, PackedGraphs, offsets
+from epic.graphs.packed import Graphs, PackedGraphs, entries, offsets
 
 _STRUCTURE = frozenset({"edge_index", "adj_t", "y", "batch", "ptr", "num_nodes"})
 
@@ -92,7 +93,13 @@ def _from_list(graphs: list[Data]) -> PackedGraphs:
         {k: _stack(graphs, k) for k in first if all(k in other for other in rest)}
         for first, *rest in zip(*keys, strict=True)
     )
-    return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, _labels(graphs))
+    return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, _labels(graphs), _per_graph(graphs, {*node, *edge}))
+
+
+def _per_graph(graphs: list[Data], known: set[str]) -> dict[str, np.ndarray]:
+    """Return what all graphs have and is neither of nodes nor of edges."""
+    keys = [k for k in _common_keys(graphs) if k not in known and not _skipped(k)]
+    return {k: entries(g[k] for g in graphs) for k in keys}
 
 
 def _check_rows(stored: Any, where: str, *, nodes: int, edges: int) -> None:
