@@ -14,6 +14,7 @@ from epic.costs import Cost
 from epic.data import lollipop
 from epic.graphs.convert import pack
 from epic.graphs.packed import entries
+from epic.paths import edit_path
 from tests.costs.test_base import mixed
 
 
@@ -318,3 +319,5 @@ def test_names_of_graphs_and_classes_stay():
     assert (found.name, found.graph.name, found.label) == ("g3 (row 13)", "g3", names[int(given.y[3])])
     assert found.path.ends == ("g3 (row 13)", "g3 (row 13)")
     assert plain.neighbors(given[3])[0].name == "graph 3"
+    named = replace(given, per_graph={"name": entries("abcdefgh" * 5)})
+    assert edit_path(named[2], named[5], UnitCost()).ends == ("c", "f")

@@ -72,9 +72,8 @@ class DistanceClassifier(Parameters):
         label = class_labels(given, y)
         classes = np.unique(label)
         if y is None and given.class_names:  # in the order of their numbers, as the outputs of networks are
-            classes = np.array(
-                [*(n for n in given.class_names if n in classes), *np.setdiff1d(classes, given.class_names)]
-            )
+            named = [name for name in given.class_names if name in classes]
+            classes = np.array([*named, *np.setdiff1d(classes, named)])
         codes = class_codes(label, classes)
         if classes.size < 2:
             raise InputError(f"all graphs are of class {classes[0]}: there is nothing to tell apart")

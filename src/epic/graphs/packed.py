@@ -169,8 +169,9 @@ class PackedGraphs:
         ('graph 0', 'urea (row 7)')
         """
         name, row = (self.per_graph[k][g] if k in self.per_graph else None for k in ("name", "row"))
-        number = f"graph {g}" if row is None else f"row {row}"
-        return f"{name} ({number})" if name else number
+        if row is None:
+            return name or f"graph {g}"
+        return f"{name} (row {row})" if name else f"row {row}"
 
     def digest(self) -> str:
         """Return a fingerprint of structure, attributes and labels."""
