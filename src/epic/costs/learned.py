@@ -85,6 +85,9 @@ class LearnedCost(Cost, nn.Module):
     ) -> Self:
         """Learn costs from labelled graphs; the epoch with the lowest validation loss is kept.
 
+        At the end a log message (level INFO) says which share of held-out triplets is in order. It is a warning if that
+        is no better than chance.
+
         Args:
             graphs: Graphs with labels ``y`` of any kind.
             validation: A share of the graphs to hold out (stratified; 0 for none), or graphs.
@@ -145,7 +148,11 @@ class LearnedCost(Cost, nn.Module):
 
     def __repr__(self) -> str:
         shape = ", ".join(f"{name}={value!r}" for name, value in self._shape.items())
-        return f"{type(self).__name__}({shape})" + (f" learned in {len(self.history_)} epochs" if self.fitted else "")
+        if not self.fitted:
+            return f"{type(self).__name__}({shape}), not learned yet"
+        best = min(self.history_, key=lambda e: e.judged, default=None)
+        ordered = "" if best is None or best.ordered is None else f", orders {best.ordered:.0%} of held-out triplets"
+        return f"{type(self).__name__}({shape}), learned in {len(self.history_)} epochs{ordered}"
 
     def config(self) -> dict[str, Any]:
         """Return what :meth:`from_state` makes the network from, as JSON values."""
