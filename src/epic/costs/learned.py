@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from epic.data.dataset import Dataset
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
+from epic.labels import known_task, typed
 from epic.matching.types import NodeCosts
 from epic.nn.cost_network import CostNetwork
 from epic.nn.layers import BACKBONES, FeatureSchema, feature_schemas
@@ -107,10 +108,13 @@ class LearnedCost(Cost, nn.Module):
         settings = Learning(seed=base_seed(seed), **options)
         task = graphs.task if task is None and isinstance(graphs, Dataset) else task
         train = pack(graphs)
+        task = known_task(train.labels, task)
+        train = replace(train, y=typed(train.labels, task))
         if isinstance(validation, (int, float)):
             train, validation = split_graphs(train, share=float(validation), seed=settings.seed)
         else:
             validation = pack(validation)
+            validation = replace(validation, y=typed(validation.labels, task))
         with seeded(settings.seed):
             network = self._network(*feature_schemas(train)).to(device or "cpu")
         before = self._modules.get("network_")

@@ -20,6 +20,7 @@ from epic.data.tables import TABLES
 from epic.errors import InputError, nearest
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs
+from epic.labels import typed
 
 COLLECTIONS: tuple[Collection, ...] = (ogb.COLLECTION, tudataset.COLLECTION)
 GENERATED = {"lollipop": lambda: pack(lollipop(600, seed=0))}
@@ -44,7 +45,7 @@ def load(
         download: Download what is not there from its official source.
         progress: Show the progress of a download.
         target: Columns of a file of molecules to predict; see :func:`read_smiles`.
-        task: What the labels of a file of molecules are; see :func:`read_smiles`.
+        task: What the labels of a file are, one of :data:`epic.labels.TASKS` (default: as they look).
 
     Returns:
         Graphs, what their labels are, and the official split if there is one.
@@ -61,15 +62,16 @@ def load(
         how = (target, task)
         read = partial(read_smiles, path, target=target, task=task)
         return parsed(path.stem, files=[path], read=read, how=how)
-    if target or task:
+    named = suffix not in FILES and not path.is_dir()
+    if target or (task and named):
         raise InputError(
             f"target and task say how to read a file of molecules ({', '.join(TABLES)}), and {name} is "
             "none: leave them out"
         )
     if suffix in FILES:
-        return _labelled(path.stem, FILES[suffix](path), str(path))
+        return _labelled(path.stem, FILES[suffix](path), str(path), task)
     if path.is_dir():
-        return _from_folder(path)
+        return _from_folder(path, task)
     if name in GENERATED:
         return _labelled(name, GENERATED[name](), name)
     for collection in COLLECTIONS:
@@ -83,20 +85,21 @@ def load(
     )
 
 
-def _from_folder(path: Path) -> Dataset:
+def _from_folder(path: Path, task: str | None) -> Dataset:
     if (path / MANIFEST).exists():
-        return _labelled(path.name, Shards(path).pack(), str(path))
+        return _labelled(path.name, Shards(path).pack(), str(path), task)
     found = sorted(path.glob("*_A.txt")) or sorted((path / "raw").glob("*_A.txt"))
     if not found:
         raise InputError(f"{path} holds no graphs: there is neither *_A.txt (TU format) nor {MANIFEST} (shards)")
     name = found[0].name.removesuffix("_A.txt")
-    return _labelled(name, tudataset.read_tu(found[0].parent, name), name)
+    return _labelled(name, tudataset.read_tu(found[0].parent, name), name, task or "classes")
 
 
-def _labelled(name: str, graphs: PackedGraphs, where: str) -> Dataset:
+def _labelled(name: str, graphs: PackedGraphs, where: str, task: str | None = None) -> Dataset:
     if graphs.y is None:
         raise InputError(f"the graphs in {where} have no labels y")
-    return Dataset(name, graphs, task_of(graphs.y, where))
+    task = task_of(graphs.y, where, task)
+    return Dataset(name, replace(graphs, y=typed(graphs.y, task)), task)
 
 
 def known_names() -> list[str]:

@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from epic.data.splits import Split
 from epic.errors import InputError, nearest
 from epic.graphs.packed import PackedGraphs, matrix
-from epic.labels import class_columns, infer_task
+from epic.labels import class_columns, known_task
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def task_of(y: Tensor, name: str, task: str | None = None) -> str:
     Raises:
         InputError: A label is infinite, or there is one class only.
     """
-    task = task or infer_task(y)
+    task = known_task(y, task)
     if y.is_floating_point() and bool(torch.isinf(y).any()):
         raise InputError(f"{name}: the label of graph {int(torch.isinf(matrix(y)).any(1).nonzero()[0])} is infinite")
     if task != "values":

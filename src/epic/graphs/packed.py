@@ -24,6 +24,7 @@ from epic.random import digest
 
 _EMPTY = Batch(_base_cls=Data)  # to copy: PyG inspects signatures whenever it makes one
 
+ABOUT = ("row", "name", "smiles", "class_names")  # attributes of whole graphs that readers of files give
 Graphs = Any  # a PackedGraphs, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
 
 
