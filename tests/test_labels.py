@@ -4,7 +4,7 @@ import torch
 from epic import InputError
 from epic.costs.triplets import Triplets
 from epic.data.dataset import task_of
-from epic.labels import class_columns, count_classes, infer_task, mix, soft_labels
+from epic.labels import class_columns, count_classes, infer_task, known_task, loss, mix, soft_labels, typed
 
 
 def test_integer_rows_must_be_tasks():
@@ -76,3 +76,41 @@ def test_every_kind_of_label_has_one_name(y, task):
 def test_missing_tasks_have_no_class():
     y = torch.tensor([[1.0, float("nan")], [0.0, 1.0]])
     assert class_columns(y, "binary").tolist() == [[1, -1], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (torch.arange(11), None),
+        (torch.arange(60), None),
+        (torch.arange(11).repeat(9), None),
+        (torch.arange(11).repeat(10), "classes"),
+        (torch.arange(50).repeat(10), "classes"),
+        (torch.arange(51).repeat(100), None),
+        (torch.tensor([0, 50] * 100), None),
+        (torch.arange(10), "classes"),
+        (torch.arange(100.0), "values"),
+    ],
+)
+def test_many_integers_are_asked_about(y, task):
+    if task is None:
+        with pytest.raises(
+            InputError, match=f"{y.unique().numel()} different integers .*task='values'.*task='classes'"
+        ):
+            known_task(y)
+    else:
+        assert known_task(y) == task
+    assert known_task(y, "values") == "values"
+    assert typed(y, "values").is_floating_point()
+    assert typed(y, "classes").dtype == y.dtype
+
+
+@pytest.mark.parametrize("task", ["binary", "values"])
+def test_loss_does_not_broadcast(task):
+    output, y = torch.randn(5, 1), torch.tensor([0.0, 1.0, 1.0, 0.0, 1.0])
+    by_hand = torch.stack([loss(o[None], v.reshape(1, 1), task) for o, v in zip(output, y, strict=True)]).mean()
+    for given in (y, y[:, None]):
+        for made in (output, output[:, 0]):
+            assert torch.allclose(loss(made, given, task), by_hand)
+    with pytest.raises(InputError, match=r"outputs of shape \[5, 1\] do not fit labels of shape \[4\]"):
+        loss(output, y[:4], task)

@@ -12,6 +12,9 @@ TASKS = ("classes", "binary", "values")
 """The kinds of labels: class indices or rows of class shares; 0/1 tasks, NaN where missing; real values, NaN where
 missing."""
 
+MOST_CLASSES = 50
+"""More integers than this are asked about: they may be classes or measurements."""
+
 TOLERANCE = 0.01
 """How far from 1 the shares of a row may sum: enough for three decimals and twenty classes, or two and two."""
 
@@ -40,6 +43,46 @@ def infer_task(y: Tensor) -> str:
         return "classes"
     known = rows[~torch.isnan(rows)]
     return "binary" if bool(((known == 0) | (known == 1)).all()) else "values"
+
+
+def known_task(y: Tensor, task: str | None = None) -> str:
+    """Return the kind of the labels of a whole dataset: ``task``, or as :func:`infer_task` has it.
+
+    Args:
+        y: One row for each graph.
+        task: One of :data:`TASKS`; None infers it.
+
+    Raises:
+        InputError: Integers may be classes or measurements: they reach :data:`MOST_CLASSES`, or are more than ten and
+            more than a tenth of the graphs.
+
+    >>> known_task(torch.tensor([0, 1])), known_task(torch.arange(60), "values")
+    ('classes', 'values')
+    """
+    if task is not None:
+        return choose(task, TASKS, "task")
+    task = infer_task(y)
+    if task == "classes" and not y.is_floating_point() and y.numel():
+        found = y.unique().numel()
+        if int(y.max()) >= MOST_CLASSES or found > max(10, y.numel() / 10):
+            raise InputError(
+                f"y holds {found} different integers up to {int(y.max())} in {y.numel()} graphs: say task='values' (on "
+                "the command line --task values) if they are measurements or counts, task='classes' if they are classes"
+            )
+    return task
+
+
+def typed(y: Tensor, task: str | None) -> Tensor:
+    """Return labels with the type of their kind: values are floats."""
+    return y.float() if task == "values" and not y.is_floating_point() else y
+
+
+def as_numbers(y: object, where: str) -> Tensor:
+    """Return a label of any form as a tensor, or refuse texts and other things."""
+    try:
+        return torch.as_tensor(y)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"the label y of {where} is {y!r}, not a number: number the classes from 0") from error
 
 
 def class_columns(y: Tensor, task: str) -> Tensor:
@@ -117,6 +160,9 @@ def loss(output: Tensor, y: Tensor, task: str) -> Tensor:
     choose(task, TASKS, "task")
     if task == "classes":
         return F.cross_entropy(output, y)
+    if output.numel() != y.numel():
+        raise InputError(f"outputs of shape {list(output.shape)} do not fit labels of shape {list(y.shape)}")
+    y = y.reshape(output.shape)  # [B] and [B, 1] would be broadcast to [B, B]
     known = ~torch.isnan(y)
     if not bool(known.any()):
         return output.sum() * 0.0  # nothing to learn from this batch

@@ -3,7 +3,7 @@ import torch
 from torch_geometric.data import Batch, Data, InMemoryDataset
 from torch_geometric.loader import DataLoader
 
-from epic import InputError
+from epic import InputError, LearnedCost
 from epic.augment import GREA, METHODS, DropEdge, DropNode, GMixup, SMixup, SubMix, training_steps
 from epic.graphs.convert import pack
 from epic.labels import loss
@@ -185,7 +185,10 @@ def test_attributes_travel_through_lists_and_evaluation():
         for data in out.to_data_list():
             assert data.title == f"graph {int(data.place[0, 0])}"
             assert int(data.y) == int(found[int(data.place[0, 0])].y)
-    assert "title" not in SubMix(num_classes=3)(found)
+    mix = SubMix(num_classes=3)
+    with pytest.warns(UserWarning, match="SubMix leaves out place, title: a mixture of two graphs has none"):
+        assert "title" not in mix(found)
+    assert "title" not in mix(Batch.from_data_list(found))  # said once: a second warning would be an error
     assert SubMix(num_classes=3).eval_batch(found).title == [g.title for g in found]
 
 
@@ -199,3 +202,62 @@ def test_attributes_that_name_nodes_do_not_outlive_a_change():
     assert "pair_index" in found[0]
     kept = DropNode().eval_batch(found).to_data_list()
     assert all(torch.equal(a.pair_index, b.pair_index) for a, b in zip(kept, found, strict=True))
+
+
+def test_a_batch_of_one_says_that_nothing_is_added():
+    (only,) = graphs(1)
+    mix, drop = SubMix(num_classes=3), DropNode(0.5, ratio=0.5)
+    with pytest.warns(UserWarning, match="SubMix adds nothing to a batch of one: it mixes two graphs") as found:
+        assert mix([only]).num_graphs == 1
+    assert found[0].filename == __file__  # the user's own line
+    with pytest.warns(UserWarning, match=r"DropNode adds nothing to a batch of one: a ratio of 0\.5 rounds to none"):
+        drop([only])
+    mix([only])  # said once: a second warning would be an error
+    drop(graphs())
+    assert DropNode(0.5, ratio=1.0)([only]).augmented.any()
+
+
+@pytest.mark.parametrize("key", ["x", "edge_attr"])
+def test_nan_in_a_batch_is_refused(key):
+    found = graphs()
+    found[3][key][0, 0] = float("nan")
+    for method in (SubMix(num_classes=3), DropEdge()):
+        with pytest.raises(InputError, match=f"{key} of graph 3 holds NaN or infinity"):
+            method(Batch.from_data_list(found))
+
+
+@pytest.mark.parametrize("form", [list, Batch.from_data_list])
+def test_labels_that_are_texts_are_refused(form):
+    found = graphs()
+    for data in found:
+        data.y = "active"
+    for method in (SubMix(num_classes=3), DropEdge()):
+        with pytest.raises(InputError, match="the label y of graph 0 is 'active', not a number: number the classes"):
+            method(form(found))
+
+
+@pytest.mark.parametrize("dtype", [torch.float, torch.double, torch.long])
+def test_values_of_shape_b_stay_of_shape_b(dtype):
+    found = graphs()
+    for i, data in enumerate(found):
+        data.y = torch.tensor([7 * i], dtype=dtype)
+    method = SubMix(task="values").fit(found)
+    batch = method(Batch.from_data_list(found))
+    assert batch.y.shape == (batch.num_graphs,)
+    assert batch.y.is_floating_point()
+    assert method.eval_batch(found).y.tolist() == [7.0 * i for i in range(len(found))]
+    assert all(g.y.shape == (1,) for g in method.generate(found, count=3))
+
+
+def test_integers_that_may_be_values_are_asked_about():
+    found = graphs(40)
+    for i, data in enumerate(found):
+        data.y = torch.tensor([5 * i])
+    with pytest.raises(InputError, match=r"40 different integers up to 195 in 40 graphs: say task='values'"):
+        SubMix().fit(found)
+    with pytest.raises(InputError, match="say task='values'"):
+        LearnedCost().fit(found)
+    assert SubMix(task="classes").fit(found).num_classes_ == 196
+    assert SubMix(task="values").fit(found).num_classes_ is None
+    cost = LearnedCost(hidden_channels=8).fit(found, task="values", epochs=1, progress=False)
+    assert cost.history_[0].ordered is not None  # some are held out, which needs values and not 40 classes

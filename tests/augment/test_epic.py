@@ -126,7 +126,7 @@ def test_labels_are_the_share_of_cost_recomputed_from_the_path():
         (lambda i: torch.tensor([[i % 2]]), 2),
         (lambda i: torch.eye(4)[i % 4][None], 4),
         (lambda i: torch.tensor([[0.0, NAN, i % 2, 1.0]]), 4),
-        (lambda i: torch.tensor([float(i) / 3]), 1),
+        (lambda i: torch.tensor([[float(i) / 3]]), 1),
     ],
 )
 def test_every_kind_of_label(label, width):
@@ -157,7 +157,8 @@ def test_pairs_by_label(pairs):
 def test_no_pair_of_the_asked_kind_leaves_the_batch_as_it_is():
     one_class = Batch.from_data_list(graphs(6, num_classes=1))
     assert EPIC(UnitCost(), num_classes=3, pairs="different")(one_class).num_graphs == 6
-    assert EPIC(UnitCost(), num_classes=3)(Batch.from_data_list(graphs(1))).num_graphs == 1
+    with pytest.warns(UserWarning, match="adds nothing to a batch of one"):
+        assert EPIC(UnitCost(), num_classes=3)(Batch.from_data_list(graphs(1))).num_graphs == 1
     assert EPIC(UnitCost(), ratio=0, num_classes=3)(batch()).num_graphs == 16
 
 

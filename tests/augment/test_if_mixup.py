@@ -141,7 +141,8 @@ def test_structure_alone_is_enough():
 
 def test_a_lone_graph_stays():
     (only,) = graphs(1)
-    assert torch.equal(IfMixup(num_classes=3)([only]).edge_index, only.edge_index)
+    with pytest.warns(UserWarning, match="adds nothing to a batch of one"):
+        assert torch.equal(IfMixup(num_classes=3)([only]).edge_index, only.edge_index)
 
 
 def test_refuses_a_wrong_strength():

@@ -156,7 +156,8 @@ def test_a_graph_is_never_its_own_partner():
 
 def test_one_graph_alone_stays_what_it_is():
     (only,) = graphs(1)
-    out = SubMix(num_classes=3)(Batch.from_data_list([only]))
+    with pytest.warns(UserWarning, match="adds nothing to a batch of one"):
+        out = SubMix(num_classes=3)(Batch.from_data_list([only]))
     assert out.num_graphs == 1
     assert not out.augmented.any()
     assert torch.equal(out.x, only.x)

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from epic import EditNeighbors, FeatureCost, InputError, LearnedCost, UnitCost
 from epic.costs import Cost
 from epic.data import lollipop
 from epic.graphs.convert import pack
+from epic.graphs.packed import entries
+from epic.paths import edit_path
 from tests.costs.test_base import mixed
 
 
@@ -299,3 +302,22 @@ def test_wrong_queries_are_named():
         model.kneighbors(train[0], 21)
     with pytest.raises(InputError, match="no labels y"):
         model.score([Data(x=torch.ones(1, 3), edge_index=torch.zeros(2, 0).long(), edge_attr=torch.zeros(0, 2))])
+
+
+def test_names_of_graphs_and_classes_stay():
+    given = pack(lollipop(40, seed=0))
+    names = ("none", "short", "middle", "long")
+    about = {"row": range(10, 50), "name": [f"g{i}" for i in range(40)], "class_names": [names] * 40}
+    given = replace(given, per_graph={k: entries(v) for k, v in about.items()})
+    model = EditNeighbors(cost=UnitCost(), n_neighbors=1, progress=False).fit(given)
+    plain = EditNeighbors(cost=UnitCost(), n_neighbors=1, progress=False).fit(replace(given, per_graph={}))
+    assert model.predict(given).tolist() == [names[c] for c in plain.predict(given)]
+    assert model.classes_.tolist() == list(names)  # by number, not by letter
+    assert np.array_equal(model.predict_proba(given), plain.predict_proba(given))
+    assert model.score(given) == model.score(list(given)) == 1.0
+    (found,) = model.neighbors(given[3])
+    assert (found.name, found.graph.name, found.label) == ("g3 (row 13)", "g3", names[int(given.y[3])])
+    assert found.path.ends == ("g3 (row 13)", "g3 (row 13)")
+    assert plain.neighbors(given[3])[0].name == "graph 3"
+    named = replace(given, per_graph={"name": entries("abcdefgh" * 5)})
+    assert edit_path(named[2], named[5], UnitCost()).ends == ("c", "f")

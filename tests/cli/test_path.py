@@ -20,3 +20,43 @@ def test_path_writes_a_page(small, tmp_path):
     assert "<title>a&lt;b&gt;: graph 0 to graph 5</title>" in page
     steps = data_of(page)["path"]["steps"]
     assert f"{steps} operations" in run.stdout
+
+
+def test_path_by_row_and_by_name(tmp_path, monkeypatch):
+    pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+    own = tmp_path / "own.csv"
+    own.write_text("id;smiles;outcome\nb<1>;CCO;active\nbad;xyz;active\nb3;CCCO;inactive\n")
+    run = epic("path", str(own), "2", "b<1>", "--out", str(tmp_path / "path.html"))
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("from  b3 (row 2): CCCO\nto    b<1> (row 0): CCO\n")
+    assert "100.0% of cost   active 1.00" in run.stdout
+    page = (tmp_path / "path.html").read_text(encoding="utf-8")
+    assert "<title>own: b3 (row 2) to b&lt;1&gt; (row 0)</title>" in page
+    assert '<p class="about">CCCO</p>' in page
+    data = data_of(page)
+    assert data["names"] == ["b3 (row 2)", "b<1> (row 0)"]
+    assert data["path"]["label"]["names"] == ["inactive", "active"]
+    run = epic("path", str(own), "1", "2")
+    assert (run.returncode, run.stderr.splitlines()[-1]) == (
+        2,
+        "epic: row 1 of own was left out: its molecule could not be read",
+    )
+    run = epic("gallery", str(own), "--pairs", "2", "--out", str(tmp_path / "gallery.html"))
+    assert run.returncode == 0, run.stderr
+    (shown,) = data_of((tmp_path / "gallery.html").read_text(encoding="utf-8"))["paths"]
+    assert sorted(shown["graphs"]) == ["b3 (row 2)", "b<1> (row 0)"]
+    assert sorted(shown["classes"]) == ["active", "inactive"]
+
+
+def test_help_says_how_rows_are_counted():
+    assert "Rows are counted from 0" in " ".join(epic("path", "--help").stdout.replace("│", " ").split())
+
+
+def test_a_path_without_labels(tmp_path, monkeypatch):
+    pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "own.smi").write_text("CCO ethanol\nCCC propane\n")
+    run = epic("path", str(tmp_path / "own.smi"), "ethanol", "propane")
+    assert run.returncode == 0, run.stderr
+    assert "label" not in run.stdout

@@ -243,9 +243,10 @@ def test_it_is_a_module():
     graphs = labelled()
     cost = LearnedCost(hidden_channels=8)
     assert (list(cost.parameters()), hasattr(cost, "network_"), cost.training) == ([], False, False)
-    assert repr(cost) == "LearnedCost(backbone='gin', hidden_channels=8, num_layers=3)"
+    assert repr(cost) == "LearnedCost(backbone='gin', hidden_channels=8, num_layers=3), not learned yet"
     cost.fit(graphs, epochs=2, seed=0, progress=False)
-    assert repr(cost).endswith("num_layers=3) learned in 2 epochs")
+    ordered = min(cost.history_, key=lambda e: e.judged).ordered
+    assert repr(cost).endswith(f"num_layers=3), learned in 2 epochs, orders {ordered:.0%} of held-out triplets")
     other = LearnedCost(hidden_channels=8).fit(graphs, epochs=1, seed=1, progress=False)
     assert other.distance(*graphs[:2]) != cost.distance(*graphs[:2])
     other.load_state_dict(cost.state_dict())

@@ -11,7 +11,7 @@ from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
 from torch_geometric.transforms import ToUndirected
 
 from epic import InputError
-from epic.data import load, read_graphs, read_pt, write_graphs
+from epic.data import load, lollipop, read_graphs, read_pt, write_graphs
 from epic.graphs.convert import pack
 from tests.graphs.test_convert import same
 from tests.sample_graphs import random_graph
@@ -138,3 +138,15 @@ def test_damaged_and_wrong_files(tmp_path):
     torch.save(graphs, tmp_path / "d.pt")
     with pytest.raises(InputError, match="one class only"):
         load(tmp_path / "d.pt")
+
+
+def test_integers_in_a_file_are_asked_about(tmp_path):
+    graphs = lollipop(60, seed=0)
+    for i, data in enumerate(graphs):
+        data.y = torch.tensor([3 * i])
+    torch.save(graphs, tmp_path / "counts.pt")
+    with pytest.raises(InputError, match="60 different integers up to 177 in 60 graphs: say task='values'"):
+        load(tmp_path / "counts.pt")
+    dataset = load(tmp_path / "counts.pt", task="values")
+    assert (dataset.task, dataset.y.dtype, dataset.outputs) == ("values", torch.float, 1)
+    assert load(tmp_path / "counts.pt", task="classes").num_classes == 178

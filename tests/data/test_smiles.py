@@ -9,6 +9,7 @@ import torch
 from epic import InputError
 from epic.data import catalog, load, read_ogb, read_smiles
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES, molecule, scaffold_split
+from epic.graphs.convert import pack
 
 pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
 
@@ -38,6 +39,7 @@ def test_features_equal_ogbs_own(name):
     dataset = read_ogb(root, name)
     with gzip.open(root / name.replace("-", "_") / "mapping" / "mol.csv.gz", "rt", encoding="utf-8") as file:
         smiles = [row["smiles"] for row in csv.DictReader(file)]
+    assert [g.smiles for g in dataset] == smiles
     for i in range(0, len(dataset), 23):
         ours, theirs = molecule(smiles[i]), dataset.graphs.graph(i)
         for key in ("x", "edge_index", "edge_attr"):
@@ -52,7 +54,7 @@ def test_a_table_with_bad_rows(tmp_path):
     dataset = read_smiles(path)
     assert len(dataset) == 3
     assert dataset.notes[0] == "2 of 5 SMILES could not be parsed and were left out"
-    assert dataset.notes[1] == "line 3: 'xyz'"
+    assert dataset.notes[1] == "row 1 (line 3): 'xyz'"
     assert dataset.task == "binary"
     assert dataset.y[:2, 0].tolist() == [1.0, 0.0]
     assert torch.isnan(dataset.y[2, 0])
@@ -61,9 +63,15 @@ def test_a_table_with_bad_rows(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n", "no column 'smiles'. Its columns: a, b"),
+        ("a,b\n1,2\n", "no column of SMILES. Its columns: a, b"),
+        ("CCO,1\nCCC,0\nCC,0\n", "the first line of .* holds the molecule CCO: write a header above it"),
+        ("smiles,name,y\nCC,ethane, pure,1\n", "line 2 has 4 cells and the header has 3: put text that holds ','"),
+        ("smiles,y,y\nCC,0,1\n", "several columns 'y'"),
+        ("smiles,y\nCC,yes\nC,0\n", "line 2: y is 'yes', not a number"),
+        ("smiles;y\nCC;0,5\nC;0.2\n", "line 2: y is '0,5', not a number: write decimals with a point"),
+        ("smiles,y\n" + "".join(f"CC,t{i}\n" for i in range(21)), "21 different texts are many for names of classes"),
         ("smiles,u,v\nCC,1,2\n", "no column label, y, target or class: name it with --target .*, among u, v"),
-        ("smiles,y\nCC,yes\n", "line 2: y is 'yes', not a number"),
+        ("smiles,y\nCC,yes\n", r"one class only \(yes\)"),
         ("smiles,y\nCC,1\nCCC,inf\n", "line 3: y is 'inf', not a finite number"),
         ("smiles,y\nCC,1\nCCC,-1e39\n", "line 3: y is '-1e39', not a finite number"),
         ("smiles,y\nCC,1\nCCC,-1\n", "the labels are -1 and 1. Write 0 and 1"),
@@ -155,8 +163,102 @@ def test_several_targets(tmp_path):
     path = table(tmp_path / "t.csv", "012", "101", names="u,v")
     with pytest.raises(InputError, match="classes are one column"):
         load(path, target=["u", "v"], task="classes")
-    with pytest.raises(InputError, match="say how to read a CSV, and lollipop is none"):
+    with pytest.raises(InputError, match=r"say how to read a file of molecules .*, and lollipop is none"):
         load("lollipop", task="classes")
+
+
+OWN = """compound name{0}Canonical SMILES{0}outcome
+aspirin{0}CC(=O)Oc1ccccc1C(=O)O{0}active
+
+"acid{0} acetic"{0}CC(=O)O{0}inactive
+broken{0}xyz{0}active
+caffeine{0}Cn1cnc2c1c(=O)n(C)c(=O)n2C{0}
+twin{0}CCO{0}inactive
+twin{0}CCN{0}inactive
+"""
+
+
+@pytest.mark.parametrize(("mark", "suffix"), [(",", "csv"), (";", "csv"), ("\t", "tsv"), ("\t", "csv")])
+def test_rows_names_and_classes_stay_with_graphs(tmp_path, mark, suffix):
+    path = tmp_path / f"own.{suffix}"
+    path.write_text(OWN.format(mark))
+    for dataset in (load(path), load(path)):  # parsed, and from the cache
+        assert [g.row for g in dataset] == [0, 1, 3, 4, 5]
+        assert [g.name for g in dataset] == ["aspirin", f"acid{mark} acetic", "caffeine", "twin", "twin"]
+        assert dataset[1].smiles == dataset[:2][1].smiles == "CC(=O)O"
+        assert dataset.graphs.select(torch.tensor([4, 0])).graph(1).name == "aspirin"
+        assert (dataset.task, dataset.class_names) == ("binary", ("inactive", "active"))
+        assert dataset.y[[0, 1, 3], 0].tolist() == [1.0, 0.0, 0.0]
+        assert torch.isnan(dataset.y[2, 0])
+        assert [dataset.find(w) for w in (0, "1", "3", "caffeine")] == [0, 1, 2, 2]
+        assert dataset.graphs.title(2) == "caffeine (row 3)"
+        with pytest.raises(InputError, match="row 2 of own was left out"):
+            dataset.find(2)
+        with pytest.raises(InputError, match=r"no graph asprin in own, but 'aspirin'.*: rows run.* from 0 to 5"):
+            dataset.find("asprin")
+        with pytest.raises(InputError, match="2 graphs of own are called 'twin': give a row, such as 4"):
+            dataset.find("twin")
+    assert list(pack(list(dataset)).per_graph["name"]) == [g.name for g in dataset]
+
+
+def test_names_of_many_classes_are_sorted(tmp_path):
+    dataset = load(table(tmp_path / "t.csv", ["red", "blue", "red", "green"]), target="y")
+    assert (dataset.task, dataset.y.tolist()) == ("classes", [2, 0, 2, 1])
+    assert dataset.class_names == ("blue", "green", "red")
+    assert dataset.notes == ("blue is class 0, green is class 1, red is class 2",)
+    dataset = load(table(tmp_path / "t.csv", ["yes", "no"]), task="classes")
+    assert (dataset.task, dataset.y.tolist(), dataset.class_names) == ("classes", [1, 0], ("no", "yes"))
+    with pytest.raises(InputError, match="line 2: y is 'red', not a number"):
+        load(table(tmp_path / "t.csv", ["red", "blue"]), task="values")
+
+
+def test_a_column_of_smiles_by_its_look(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("kind,structure,logP\nN,CCO,0.5\nP,c1ccccc1,1.5\nI,oops,0\n")
+    with pytest.raises(InputError, match=r"name it with --target .*, among kind, logP"):
+        read_smiles(path)
+    dataset = read_smiles(path, target="logP")
+    assert [g.smiles for g in dataset] == ["CCO", "c1ccccc1"]
+    assert dataset.notes[0] == "column 'structure' is taken for the SMILES"
+    assert len(read_smiles(path, target="logP", smiles="Kind")) == 3
+    with pytest.raises(InputError, match=r"unknown column of .* 'structur'; did you mean 'structure'"):
+        read_smiles(path, smiles="structur")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'CCO ethyl alcohol\n\nxx bad\nCC(=O)O acetic "acid"\n',
+        'CCO\tethyl alcohol\n\nxx\tbad\nCC(=O)O\tacetic "acid"\n',
+        'smiles\tname\nCCO\tethyl alcohol\n\nxx\tbad\nCC(=O)O\tacetic "acid"\n',
+    ],
+)
+def test_smi_files_have_names_and_no_labels(tmp_path, text):
+    (tmp_path / "t.smi").write_text(text)
+    dataset = load(tmp_path / "t.smi")
+    assert [(g.row, g.name) for g in dataset] == [(0, "ethyl alcohol"), (2, 'acetic "acid"')]
+    assert dataset.notes[1] == f"row 1 (line {4 if text.startswith('smiles') else 3}): 'xx'"
+    with pytest.raises(InputError, match="t has no labels: add a column"):
+        _ = dataset.y
+    (tmp_path / "t.smi").write_text("CCO\tethanol\t0.5\nCC\tethane\t1.5\n")
+    assert load(tmp_path / "t.smi").y.tolist() == [[0.5], [1.5]]
+
+
+def test_sdf_records_are_rows(tmp_path):
+    chem = pytest.importorskip("rdkit.Chem")
+    with chem.SDWriter(str(tmp_path / "t.sdf")) as out:
+        for smiles, name, kind in (("CCO", "ethanol", "alcohol"), ("CC(=O)O", "acetic acid", "acid")):
+            mol = chem.MolFromSmiles(smiles)
+            mol.SetProp("_Name", name)
+            mol.SetProp("kind", kind)
+            out.write(mol)
+    whole = (tmp_path / "t.sdf").read_text()
+    (tmp_path / "t.sdf").write_text("bad\n\n\n  1  0 nonsense\nM  END\n$$$$\n" + whole)
+    dataset = load(tmp_path / "t.sdf")
+    assert [(g.row, g.name, g.smiles) for g in dataset] == [(1, "ethanol", "CCO"), (2, "acetic acid", "CC(=O)O")]
+    assert (dataset.class_names, dataset.y.tolist()) == (("acid", "alcohol"), [[1.0], [0.0]])
+    assert dataset.notes[2].startswith("row 0 (record 0)")
+    assert torch.equal(dataset[0].x, molecule("CCO").x)
 
 
 def test_a_table_in_another_encoding(tmp_path):

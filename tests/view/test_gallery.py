@@ -37,7 +37,7 @@ def test_captions_name_the_classes(shown):
         ["mutagen", "class 3"],
         ["class 2", "nonmutagen"],
     ]
-    assert [p["graphs"] for p in paths] == [[i, j] for i, j, _ in PAIRS]
+    assert [p["graphs"] for p in paths] == [[f"graph {i}", f"graph {j}"] for i, j, _ in PAIRS]
     for p, e in zip(paths, shown, strict=True):
         assert sum(int(part.split()[0]) for part in p["counts"].split(", ")) == len(e.path)
 

@@ -16,12 +16,13 @@ from epic._threads import few_threads
 from epic.augment import checks
 from epic.augment.findings import Findings
 from epic.augment.generation import AugmentedLoader, generate_graphs
+from epic.augment.notices import Notices, refuse_nan
 from epic.augment.params import Parameters, param
 from epic.augment.sampling import BatchSeeds, pick_graphs
 from epic.errors import InputError
 from epic.graphs.convert import names_nodes, pack, with_graph_attributes
 from epic.graphs.packed import Graphs, PackedGraphs, join
-from epic.labels import TASKS, soft_labels
+from epic.labels import TASKS, soft_labels, typed
 from epic.random import Seed, base_seed, uniform
 
 
@@ -54,9 +55,9 @@ class Augmentation(Parameters, BaseTransform):
     also takes a ``Data`` and gives a ``Data``, so it can be the ``transform`` of a dataset: each graph is then changed
     with probability ``ratio``, and ``replace`` plays no part. A method that mixes graphs needs a ``Batch``.
 
-    Methods that mix labels make ``y`` float ``[B, C]``; all others leave it as it is. What a method does not change
-    travels with its graph, attributes of whole graphs included. A mixture of two graphs has no such attributes, so a
-    batch with mixtures has only those of nodes and edges.
+    Methods that mix labels make ``y`` float ``[B, C]`` (real numbers ``[B]`` stay ``[B]``); all others leave it as it
+    is. What a method does not change travels with its graph, attributes of whole graphs included. A mixture of two
+    graphs has no such attributes, so a batch with mixtures has only those of nodes and edges.
 
     A new method overrides :meth:`augment_graphs`, and :meth:`prepare` if it has something to learn or to count, and
     declares its hyper-parameters with :func:`epic.augment.param`. :class:`epic.testing.AugmentationTester` checks it.
@@ -106,6 +107,7 @@ class Augmentation(Parameters, BaseTransform):
 
     def __post_init__(self) -> None:
         self.found_ = Findings()
+        self._notices = Notices()
         self._seeds = BatchSeeds(base_seed(self.seed))
 
     def check_params(self) -> None:
@@ -200,7 +202,7 @@ class Augmentation(Parameters, BaseTransform):
             InputError: If the graphs have no labels, or are of a kind that the method cannot use.
         """
         packed = pack(dataset)
-        self.found_ = Findings.of_labels(dataset, packed)
+        self.found_ = Findings.of_labels(dataset, packed, self.task)
         self.examine(packed, decide=True)
         self.prepare(packed, **options)
         return self
@@ -228,7 +230,10 @@ class Augmentation(Parameters, BaseTransform):
             if isinstance(data, Data) and not isinstance(data, Batch):
                 return self._augment_one(data)
             packed = pack(data, check=False)
-            return self._augment_batch(data, packed, self._seeds.generator(packed))
+            refuse_nan(packed)
+            batch = self._augment_batch(data, packed, self._seeds.generator(packed))
+            self._notices.look(self, data, packed, batch)
+            return batch
 
     @torch.no_grad()
     def augment_batch(self, graphs: Graphs, generator: torch.Generator) -> Batch:
@@ -256,7 +261,7 @@ class Augmentation(Parameters, BaseTransform):
             result = join([_weighted(result, made).only(made), made])
             identity = torch.cat([identity, torch.full_like(chosen, -1) if self.mixes else chosen])
         new = torch.arange(len(result)) >= len(result) - (0 if made is None else len(made))
-        batch = self._finish(result, new.to(result.ptr.device))
+        batch = self._finish(self._as_given(result, packed), new.to(result.ptr.device))
         return with_graph_attributes(batch, graphs=graphs, packed=originals, identity=identity)
 
     def make_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
@@ -268,12 +273,15 @@ class Augmentation(Parameters, BaseTransform):
             generator: The only source of randomness.
         """
         with few_threads():
-            return self._make_graphs(self._with_labels(graphs), picked, generator)
+            made = self._make_graphs(self._with_labels(graphs), picked, generator)
+            return None if made is None else self._as_given(made, graphs)
 
     def _make_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         made = self.augment_graphs(graphs, picked, generator)
-        degrees = self.found_.degrees
-        return made if made is None or degrees is None or not self.follows_degrees else degrees.refresh(made)
+        if made is None:
+            return None
+        made, degrees = replace(made, per_graph={}), self.found_.degrees  # a changed graph is not the one of that name
+        return made if degrees is None or not self.follows_degrees else degrees.refresh(made)
 
     def generate(
         self, dataset: Graphs, *, count: int, seed: Seed = 0, start: int = 0, progress: bool = False
@@ -315,9 +323,9 @@ class Augmentation(Parameters, BaseTransform):
         """
         packed = pack(batch)
         originals = packed if packed.y is None else self._with_labels(packed)
-        result = self._finish(self.scale(originals), torch.zeros_like(originals.sizes, dtype=torch.bool))
-        number = torch.arange(len(originals))
-        return with_graph_attributes(result, graphs=batch, packed=originals, identity=number)
+        scaled = self._as_given(self.scale(originals), packed)
+        result = self._finish(scaled, torch.zeros_like(scaled.sizes, dtype=torch.bool))
+        return with_graph_attributes(result, graphs=batch, packed=originals, identity=torch.arange(len(originals)))
 
     def scale(self, graphs: PackedGraphs) -> PackedGraphs:
         """Return evaluation graphs on the scale that the model sees in training; most methods change nothing."""
@@ -373,7 +381,13 @@ class Augmentation(Parameters, BaseTransform):
         self.examine(graphs)
         if not self.mixes:
             return graphs
-        return replace(graphs, y=soft_labels(graphs.labels, self.num_classes_))
+        return replace(graphs, y=soft_labels(typed(graphs.labels, self.task_), self.num_classes_))
+
+    def _as_given(self, graphs: PackedGraphs, originals: PackedGraphs) -> PackedGraphs:
+        """Return labels ``[B]`` where real numbers came so: a loss broadcasts ``[B]`` and ``[B, 1]`` to ``[B, B]``."""
+        y = originals.y
+        flat = y is not None and y.dim() == 1 and (y.is_floating_point() or self.task_ == "values")
+        return replace(graphs, y=graphs.y[:, 0]) if flat and graphs.y is not None and graphs.y.dim() > 1 else graphs
 
     def _finish(self, graphs: PackedGraphs, new: Tensor) -> Batch:
         return self.mark(graphs, new).to_batch(augmented=new)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import logging
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from epic.paths.edit_path import EditPath, edit_path
 from epic.paths.interpolation import interpolate_pairs
 from epic.paths.operations import ORDERS
 from epic.random import Seed, digest
+
+log = logging.getLogger(__name__)
 
 
 class EPIC(Augmentation):
@@ -112,8 +115,10 @@ class EPIC(Augmentation):
         if self.cost is None or _unlearned(self.cost):
             cost = LearnedCost() if self.cost is None else copy.deepcopy(self.cost)
             self._learned = cost.fit(graphs, **{"seed": self._seed, "task": self.task_, **options})  # type: ignore[attr-defined]
-        elif options:
+            return
+        if options:
             raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
+        log.info("EPIC learns nothing in fit: its cost was given ready, %r", self.cost)
 
     def fingerprint(self) -> str:
         """Return a text that differs where augmented graphs do, the weights of a learned cost included."""

@@ -9,7 +9,7 @@ from typing import Any
 from epic.data.dataset import Dataset
 from epic.graphs.degrees import DegreeFeatures, demanded, detect, informative
 from epic.graphs.packed import Graphs, PackedGraphs
-from epic.labels import count_classes, infer_task
+from epic.labels import count_classes, infer_task, known_task
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,13 @@ class Findings:
     decided: bool = False
 
     @staticmethod
-    def of_labels(dataset: Graphs, packed: PackedGraphs) -> Findings:
-        """Return what the labels of a dataset are."""
+    def of_labels(dataset: Graphs, packed: PackedGraphs, task: str | None = None) -> Findings:
+        """Return what the labels of a dataset are; ``task`` is what the user says."""
         y = packed.labels
         if isinstance(dataset, Dataset):
             return Findings(dataset.num_classes, dataset.task)
-        return Findings(count_classes(y), infer_task(y))
+        task = known_task(y, task)
+        return Findings(None if task == "values" else count_classes(y), task)
 
     def with_graphs(self, graphs: PackedGraphs, degree_features: bool | None, decide: bool) -> Findings:
         """Return the findings after a look at further graphs.

@@ -69,7 +69,12 @@ class DistanceClassifier(Parameters):
         if self.cost is not None and not isinstance(self.cost, Cost):
             raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(self.cost).__name__}")
         given = pack(graphs).to("cpu")
-        classes, codes = np.unique(class_labels(given, y), return_inverse=True)
+        label = class_labels(given, y)
+        classes = np.unique(label)
+        if y is None and given.class_names:  # in the order of their numbers, as the outputs of networks are
+            named = [name for name in given.class_names if name in classes]
+            classes = np.array([*named, *np.setdiff1d(classes, named)])
+        codes = class_codes(label, classes)
         if classes.size < 2:
             raise InputError(f"all graphs are of class {classes[0]}: there is nothing to tell apart")
         return given, classes, codes
@@ -111,11 +116,12 @@ class DistanceClassifier(Parameters):
 
 
 def class_codes(label: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the place of each validation label in ``classes``, which are sorted."""
+    """Return the place of each label in ``classes``."""
     unknown = label[~np.isin(label, classes)]
     if unknown.size:
         raise InputError(f"a validation graph is of class {unknown[0]}, but no training graph is")
-    return np.searchsorted(classes, label)
+    order = np.argsort(classes)
+    return order[np.searchsorted(classes, label, sorter=order)]
 
 
 def coded(graphs: PackedGraphs, codes: np.ndarray) -> PackedGraphs:

@@ -40,7 +40,7 @@ class EditBlend:
         weight: Share of ``neighbours``, from 0 to 1. None: choose it in :meth:`fit`.
 
     Attributes:
-        classes_: The classes, sorted.
+        classes_: The classes, sorted; names of classes that a file gave, in the order of their numbers.
         weight_: Share of ``neighbours`` in use.
         temperatures_: Temperature of each side.
         validation_: Log loss of each weight on the validation graphs.

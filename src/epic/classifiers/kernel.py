@@ -71,7 +71,7 @@ class EditKernelClassifier(DistanceClassifier):
         progress: Show progress bars.
 
     Attributes:
-        classes_: The classes, sorted.
+        classes_: The classes, sorted; names of classes that a file gave, in the order of their numbers.
         cost_: The cost in use.
         gamma_: The ``gamma`` in use.
         C_: The ``C`` in use.

@@ -36,6 +36,7 @@ class Neighbor:
         distance: Its distance from the query.
         graph: The graph.
         path: The edit path from the query to it. It carries no labels: the label of the query is what is asked.
+        name: What it is called: its name or the row of its file, where they are known.
     """
 
     index: int
@@ -43,6 +44,7 @@ class Neighbor:
     distance: float
     graph: Data = field(repr=False)
     path: EditPath = field(repr=False)
+    name: str = ""
 
 
 class EditNeighbors(DistanceClassifier):
@@ -63,7 +65,7 @@ class EditNeighbors(DistanceClassifier):
         progress: Show progress bars.
 
     Attributes:
-        classes_: The classes, sorted.
+        classes_: The classes, sorted; names of classes that a file gave, in the order of their numbers.
         cost_: The cost in use.
         n_neighbors_: Number of neighbours in use.
         validation_: Accuracy on the held-out graphs for each number of neighbours; None if none was chosen.
@@ -173,7 +175,8 @@ class EditNeighbors(DistanceClassifier):
                 seed=self._path_seed,
                 finish=None if degrees is None else degrees.refresh,
             )
-            result.append(Neighbor(j, self.classes_[self._codes[j]], distance, self._graphs.graph(j), path))
+            label, name = self.classes_[self._codes[j]], self._graphs.title(j)
+            result.append(Neighbor(j, label, distance, self._graphs.graph(j), path, name))
         return tuple(result)
 
     def _search(self, graphs: Graphs | None, n_neighbors: int | None = None) -> Neighbors:

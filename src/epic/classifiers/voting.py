@@ -86,7 +86,8 @@ def best_k(scores: dict[int, float]) -> int:
 
 
 def class_labels(graphs: PackedGraphs, y: Any = None) -> np.ndarray:
-    """Return one class for each graph, from ``y`` (numbers or names) or from the labels of the graphs."""
+    """Return one class for each graph, from ``y`` (numbers or names), or from the graphs: its name, or its number."""
+    names = graphs.class_names if y is None else ()
     if y is None:
         if graphs.y is None:
             raise InputError("the graphs have no labels y: set them, or pass y=")
@@ -100,7 +101,9 @@ def class_labels(graphs: PackedGraphs, y: Any = None) -> np.ndarray:
         if not (np.isfinite(label) & (label == np.rint(label))).all():
             raise InputError("labels that are real values or NaN are not classes: number the classes from 0")
         label = label.astype(np.int64)
-    return label
+    if not names:
+        return label
+    return np.array([*names, *(f"class {c}" for c in range(len(names), int(label.max(initial=0)) + 1))])[label]
 
 
 def choices(n_neighbors: int | None, grid: Sequence[int], count: int) -> tuple[int, ...]:

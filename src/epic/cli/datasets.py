@@ -38,5 +38,6 @@ def datasets(data: DataFolder = None) -> None:
     typer.echo(f"\nAlso here: {', '.join(also) or 'none'}")
     typer.echo(f"Also known, downloaded when asked for: {', '.join(known)}")
     typer.echo(
-        "Your own: a CSV of SMILES and labels, a .pt list of PyG graphs, a .safetensors file, a folder in TU format."
+        "Your own: molecules and labels (.csv, .tsv, .smi, .sdf), a .pt list of PyG graphs, a .safetensors file, a "
+        "folder in TU format."
     )

@@ -47,7 +47,6 @@ def fit(
         progress=progress(),
         **CostConfig(**how).learning(run["seed"]),
     )
-    best = min(cost.history_, key=lambda e: e.judged)
     cost.to("cpu").save(out)
-    typer.echo(f"best epoch {best.epoch + 1} of {len(cost.history_)}: {best}")
+    typer.echo(str(cost))
     typer.echo(f"wrote {out}")

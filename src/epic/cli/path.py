@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,17 +10,19 @@ import typer
 
 from epic.cli.fields import options_from
 from epic.cli.options import CostFile, DataFolder, Order, cost_from, need_writable, opened
-from epic.errors import InputError
 from epic.train.config import RunConfig
+
+WHICH = (
+    "the row of its file, or its name. Rows are counted from 0: not the header and blank lines, but rows that are left "
+    "out. Graphs that come from no rows are counted from 0, too."
+)
 
 
 @options_from(RunConfig, "dataset", "target", "task", "seed")
 def path(
     run: dict[str, Any],
-    start: Annotated[
-        int, typer.Argument(metavar="SOURCE", help="Number of the source graph, from 0.", show_default=False)
-    ],
-    end: Annotated[int, typer.Argument(metavar="TARGET", help="Number of the target graph.", show_default=False)],
+    start: Annotated[str, typer.Argument(metavar="FROM", help=f"The source graph: {WHICH}", show_default=False)],
+    end: Annotated[str, typer.Argument(metavar="TO", help="The target graph, likewise.", show_default=False)],
     cost: CostFile = None,
     order: Order = "random",
     out: Annotated[Path | None, typer.Option(help="Page with a slider (.html) or picture (.png, .svg, .pdf).")] = None,
@@ -28,7 +31,7 @@ def path(
 ) -> None:
     """Print the edit path between two graphs of a dataset, and draw it.
 
-    Example: epic path NCI1 12 57 --cost nci1.safetensors --out path.html
+    Examples: epic path NCI1 12 57 --cost nci1.safetensors --out path.html, or epic path drugs.csv aspirin ibuprofen
     """
     from epic.paths import edit_path
     from epic.paths.edit_path import SAVED_AS
@@ -36,17 +39,28 @@ def path(
     if out is not None:
         need_writable(out, *SAVED_AS)
     loaded = opened(run, data)
-    for number in (start, end):
-        if not 0 <= number < len(loaded):
-            raise InputError(f"there is no graph {number} in {loaded.name}: graphs run from 0 to {len(loaded) - 1}")
-    graphs = (loaded.graphs.graph(start), loaded.graphs.graph(end))
+    numbers = (loaded.find(start), loaded.find(end))
+    graphs = (loaded[numbers[0]], loaded[numbers[1]])
+    ends = (loaded.graphs.title(numbers[0]), loaded.graphs.title(numbers[1]))
     found = edit_path(*graphs, cost_from(cost), order=order, seed=run["seed"], num_classes=loaded.num_classes)
+    for what, title, graph in zip(("from", "to"), ends, graphs, strict=True):
+        typer.echo(f"{what:<4}  {title}" + (f": {graph.smiles}" if "smiles" in graph else ""))
     typer.echo(str(found))
     for k, operation in enumerate(found.operations, 1):
-        label = " ".join(f"{v:.2f}" for v in found.label(k).tolist())
-        typer.echo(f"{k:>4}  {operation!s:<32} {found.fraction(k):>6.1%} of cost   label {label}")
+        label = "" if loaded.graphs.y is None else _told(found.label(k).tolist(), loaded.class_names)
+        typer.echo(f"{k:>4}  {operation!s:<32} {found.fraction(k):>6.1%} of cost   {label}".rstrip())
     if out is not None:
-        ends = (f"graph {start}", f"graph {end}")
-        title = f"{loaded.name}: graph {start} to graph {end}"
+        title = f"{loaded.name}: {ends[0]} to {ends[1]}"
         found.save(out, title=title, names=loaded.name, ends=ends, steps=steps)
         typer.echo(f"wrote {out}")
+
+
+def _told(label: list[float], class_names: Sequence[str]) -> str:
+    """Return a soft label in words.
+
+    >>> _told([0.25], ("inactive", "active")), _told([0.25, 0.75], ("inactive", "active")), _told([0.25, 0.75], ())
+    ('active 0.25', 'inactive 0.25 active 0.75', 'label 0.25 0.75')
+    """
+    if not class_names or len(label) > len(class_names):
+        return "label " + " ".join(f"{v:.2f}" for v in label)
+    return " ".join(f"{name} {v:.2f}" for name, v in zip(class_names[-len(label) :], label, strict=True))

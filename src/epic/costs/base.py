@@ -183,6 +183,10 @@ class Cost(ABC):
         """
         return explain(self, graph, reference)
 
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
+        return f"{type(self).__name__}({shown})"
+
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Return the tensors and JSON values that :meth:`from_state` makes the cost from."""
         return {}, {}

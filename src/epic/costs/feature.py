@@ -32,9 +32,6 @@ class FeatureCost(Cost):
             raise InputError(f"edit must be positive, got {edit}")
         self.edit = edit
 
-    def __repr__(self) -> str:
-        return f"FeatureCost({'' if self.edit is None else self.edit})"
-
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return {}, {"edit": self.edit}
 

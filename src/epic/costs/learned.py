@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from epic.data.dataset import Dataset
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
+from epic.labels import known_task, typed
 from epic.matching.types import NodeCosts
 from epic.nn.cost_network import CostNetwork
 from epic.nn.layers import BACKBONES, FeatureSchema, feature_schemas
@@ -85,6 +86,9 @@ class LearnedCost(Cost, nn.Module):
     ) -> Self:
         """Learn costs from labelled graphs; the epoch with the lowest validation loss is kept.
 
+        At the end a log message (level INFO) says which share of held-out triplets is in order. It is a warning if that
+        is no better than chance.
+
         Args:
             graphs: Graphs with labels ``y`` of any kind.
             validation: A share of the graphs to hold out (stratified; 0 for none), or graphs.
@@ -104,10 +108,13 @@ class LearnedCost(Cost, nn.Module):
         settings = Learning(seed=base_seed(seed), **options)
         task = graphs.task if task is None and isinstance(graphs, Dataset) else task
         train = pack(graphs)
+        task = known_task(train.labels, task)
+        train = replace(train, y=typed(train.labels, task))
         if isinstance(validation, (int, float)):
             train, validation = split_graphs(train, share=float(validation), seed=settings.seed)
         else:
             validation = pack(validation)
+            validation = replace(validation, y=typed(validation.labels, task))
         with seeded(settings.seed):
             network = self._network(*feature_schemas(train)).to(device or "cpu")
         before = self._modules.get("network_")
@@ -145,7 +152,11 @@ class LearnedCost(Cost, nn.Module):
 
     def __repr__(self) -> str:
         shape = ", ".join(f"{name}={value!r}" for name, value in self._shape.items())
-        return f"{type(self).__name__}({shape})" + (f" learned in {len(self.history_)} epochs" if self.fitted else "")
+        if not self.fitted:
+            return f"{type(self).__name__}({shape}), not learned yet"
+        best = min(self.history_, key=lambda e: e.judged, default=None)
+        ordered = "" if best is None or best.ordered is None else f", orders {best.ordered:.0%} of held-out triplets"
+        return f"{type(self).__name__}({shape}), learned in {len(self.history_)} epochs{ordered}"
 
     def config(self) -> dict[str, Any]:
         """Return what :meth:`from_state` makes the network from, as JSON values."""

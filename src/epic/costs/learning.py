@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from epic._checkpoint import identity
 from epic.costs.triplets import Triplets, fixed_triplets, judge_triplets
+from epic.costs.verdict import tell
 from epic.distance.pairs import Pairs, exact_distances, soft_distances
 from epic.errors import choose
 from epic.graphs.packed import PackedGraphs
@@ -105,9 +106,9 @@ def learn(
     checkpoint: str | Path | None = None,
     progress: bool = True,
 ) -> list[Epoch]:
-    """Fit the network of ``cost`` in place and return the history; see :meth:`epic.LearnedCost.fit`.
+    """Fit the network of ``cost`` in place, log how good it is, and return the history.
 
-    Without validation graphs the training loss chooses the epoch.
+    See :meth:`epic.LearnedCost.fit`. Without validation graphs the training loss chooses the epoch.
     """
     triplets = Triplets(train.labels.cpu(), task)
     fixed = None if validation is None else fixed_triplets(validation, task, options.seed)
@@ -142,7 +143,9 @@ def learn(
         return judge_triplets((_gaps(cost, validation_graphs[0], options, *part) for part in parts), options.margin)
 
     loop.run(batches=batches, loss=loss, evaluate=evaluate, progress=progress, description="learning costs")
-    return [Epoch.of(line) for line in loop.history]
+    history = [Epoch.of(line) for line in loop.history]
+    tell(cost, history, train=train, held=validation, anchors=None if fixed is None else fixed[0], task=task)
+    return history
 
 
 def _gaps(

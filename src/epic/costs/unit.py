@@ -26,9 +26,6 @@ class UnitCost(Cost):
     kind = "unit"
     symmetric = True
 
-    def __repr__(self) -> str:
-        return "UnitCost()"
-
     def embed(self, graphs: PackedGraphs) -> NodeCosts:
         """Reduce each node's features to one number."""
         price = torch.ones(graphs.num_nodes, device=graphs.ptr.device)

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +18,10 @@ from epic.data.download import fetch
 from epic.data.files import read_graphs, write_graphs
 from epic.data.splits import Split
 from epic.errors import InputError
+from epic.graphs.packed import entries
 
 log = logging.getLogger(__name__)
+FORMAT = "names"  # of the header of parsed sets; another one is parsed again
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
     ``how`` is whatever else the result depends on.
     """
     sources = sorted(f.resolve() for f in files)
-    stamp = [__version__, repr(how), *(f"{f}:{f.stat().st_size}:{f.stat().st_mtime_ns}" for f in sources)]
+    stamp = [__version__, FORMAT, repr(how), *(f"{f}:{f.stat().st_size}:{f.stat().st_mtime_ns}" for f in sources)]
     key = hashlib.blake2b(repr([str(f) for f in sources] + [repr(how)]).encode(), digest_size=6).hexdigest()
     path = cache_folder() / "parsed" / f"{name}-{key}.safetensors"
     try:
@@ -99,14 +101,17 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
         if header.get("stamp") == stamp:
             log.debug("%s: read from %s", name, path)
             split = header["split"] and Split(**{k: torch.tensor(part) for k, part in header["split"].items()})
-            return Dataset(name, graphs, header["task"], split, tuple(header["notes"]))
+            about = {k: entries(v) for k, v in header["per_graph"].items()}
+            return Dataset(name, replace(graphs, per_graph=about), header["task"], split, tuple(header["notes"]))
     except InputError:
         pass
     dataset = read()
     parts = dataset.split and {k: part.tolist() for k, part in vars(dataset.split).items()}
+    about = {k: v.tolist() for k, v in dataset.graphs.per_graph.items()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_graphs(path, dataset.graphs, stamp=stamp, task=dataset.task, split=parts, notes=dataset.notes)
+        kept = {"task": dataset.task, "split": parts, "notes": dataset.notes, "per_graph": about}
+        write_graphs(path, dataset.graphs, stamp=stamp, **kept)
     except OSError as error:  # a read-only home is no reason to fail
         log.debug("cannot write %s: %s", path, error)
     return dataset

@@ -11,9 +11,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from epic.data.splits import Split
-from epic.errors import InputError
+from epic.errors import InputError, nearest
 from epic.graphs.packed import PackedGraphs, matrix
-from epic.labels import class_columns, infer_task
+from epic.labels import class_columns, known_task
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Dataset:
     Args:
         name: Where the graphs come from.
         graphs: The graphs.
-        task: What their labels are, one of :data:`epic.labels.TASKS`.
+        task: What their labels are, one of :data:`epic.labels.TASKS`; empty if they have none.
         split: The official split, if there is one.
         notes: What a reader had to leave out or change.
         degree_features: Whether ``x`` was made from node degrees.
@@ -40,7 +40,7 @@ class Dataset:
     def y(self) -> Tensor:
         """The labels, as the graphs carry them."""
         if self.graphs.y is None:
-            raise InputError(f"{self.name} has no labels")
+            raise InputError(f"{self.name} has no labels: add a column, and name it with --target (target= in Python)")
         return self.graphs.y
 
     @property
@@ -53,6 +53,39 @@ class Dataset:
     def num_classes(self) -> int | None:
         """Number of classes; None if labels are something else."""
         return self.outputs if self.task == "classes" else None
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes by number; empty if they have none."""
+        return self.graphs.class_names
+
+    def find(self, which: int | str) -> int:
+        """Return the number of a graph in this dataset.
+
+        Args:
+            which: The row of its file, from 0 with the header not counted, or its name. Graphs that come from no rows
+                are counted from 0.
+
+        Raises:
+            InputError: There is no such graph, the row was left out, or several graphs have the name.
+        """
+        rows = list(self.graphs.per_graph.get("row", range(len(self))))
+        names = list(self.graphs.per_graph.get("name", ()))
+        if str(which).isdecimal() and int(which) in rows:
+            return rows.index(int(which))
+        found = [i for i, name in enumerate(names) if name == str(which)]
+        if len(found) > 1:
+            raise InputError(
+                f"{len(found)} graphs of {self.name} are called {which!r}: give a row, such as {rows[found[0]]}"
+            )
+        if found:
+            return found[0]
+        if str(which).isdecimal() and int(which) < rows[-1]:
+            raise InputError(f"row {which} of {self.name} was left out: its molecule could not be read")
+        near = nearest(str(which), [name for name in names if name])
+        hint = f", but {' and '.join(map(repr, near))}" if near else ""
+        what = "rows run, without the header," if "row" in self.graphs.per_graph else "graphs run"
+        raise InputError(f"there is no graph {which} in {self.name}{hint}: {what} from {rows[0]} to {rows[-1]}")
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -77,7 +110,7 @@ def task_of(y: Tensor, name: str, task: str | None = None) -> str:
     Raises:
         InputError: A label is infinite, or there is one class only.
     """
-    task = task or infer_task(y)
+    task = known_task(y, task)
     if y.is_floating_point() and bool(torch.isinf(y).any()):
         raise InputError(f"{name}: the label of graph {int(torch.isinf(matrix(y)).any(1).nonzero()[0])} is infinite")
     if task != "values":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 from pathlib import Path
@@ -14,7 +15,7 @@ from epic.data.collection import Collection, integers
 from epic.data.dataset import Dataset
 from epic.data.splits import Split
 from epic.errors import InputError
-from epic.graphs.packed import PackedGraphs, offsets
+from epic.graphs.packed import PackedGraphs, entries, offsets
 
 URL = "http://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download"
 NAMES = ("ogbg-molbbbp", "ogbg-molbace", "ogbg-molhiv")
@@ -28,7 +29,8 @@ def read_ogb(folder: str | Path, name: str) -> Dataset:
         name: The name of the dataset, such as ogbg-molbace.
 
     Returns:
-        Molecules with 9 integer features of atoms and 3 of bonds. Each bond is there both ways.
+        Molecules with 9 integer features of atoms and 3 of bonds. Each bond is there both ways. SMILES and names come
+        with them, where ``mapping/mol.csv.gz`` is here.
 
     Raises:
         InputError: If a file is missing or damaged.
@@ -58,6 +60,7 @@ def read_ogb(folder: str | Path, name: str) -> Dataset:
         {"x": torch.from_numpy(x)},
         {"edge_attr": torch.from_numpy(np.repeat(attr, 2, axis=0))},
         y,
+        _about(root / "mapping" / "mol.csv.gz", len(nodes)),
     )
     parts = [_table(root / "split" / "scaffold" / f"{p}.csv.gz")[:, 0] for p in ("train", "valid", "test")]
     return Dataset(name, graphs, "binary", Split(*map(torch.from_numpy, parts)))
@@ -83,6 +86,17 @@ def _labels(path: Path) -> Tensor:
     return torch.from_numpy(values.reshape(text.count("\n"), -1))
 
 
+def _about(path: Path, graphs: int) -> dict[str, np.ndarray]:
+    """Read SMILES and names; none if the file is not here."""
+    if not path.is_file():
+        return {}
+    rows = list(csv.DictReader(io.StringIO(_open(path).decode())))
+    if len(rows) != graphs:
+        raise InputError(f"{path} has {len(rows)} molecules, expected {graphs}: fetch it again")
+    columns = {ours: [row.get(theirs) for row in rows] for ours, theirs in (("smiles", "smiles"), ("name", "mol_id"))}
+    return {key: entries(values) for key, values in columns.items() if any(values)}
+
+
 def _directory(name: str) -> str:
     return name.replace("-", "_")
 
@@ -93,6 +107,6 @@ COLLECTION = Collection(
     url=lambda name: f"{URL}/{name.removeprefix('ogbg-mol')}.zip",
     directory=_directory,
     mark=lambda name: "raw",
-    files=("raw/*.csv.gz", "split/scaffold/*.csv.gz"),
+    files=("raw/*.csv.gz", "split/scaffold/*.csv.gz", "mapping/mol.csv.gz"),
     read=lambda place, name: read_ogb(place.parent, name),
 )

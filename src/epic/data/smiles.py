@@ -1,25 +1,22 @@
-"""Molecules from a CSV file of SMILES and labels."""
+"""Molecules from files of SMILES and labels, or from SDF files."""
 
 from __future__ import annotations
 
-import csv
-import math
-import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
-from torch import Tensor
 from torch_geometric.data import Data
 
-from epic.data.dataset import Dataset, task_of
+from epic.data.dataset import Dataset
 from epic.data.splits import Split
-from epic.errors import InputError, choose
+from epic.data.tables import find_columns, rdkit, read_table
+from epic.data.targets import Cell, Labels, read_labels
+from epic.errors import InputError
 from epic.graphs.convert import pack
-from epic.labels import TASKS, infer_task
+from epic.graphs.packed import entries
 
 # The integer codes of OGB (Hu et al. 2020), so that its encoders and our OGB backbones fit. The last code of a list is
 # "other".
@@ -31,17 +28,6 @@ ATOM_SIZES = (119, 5, 12, 12, 10, 6, 6, 2, 2)
 BOND_SIZES = (5, 6, 2)
 NAMED = 5
 """Rows that are left out are named in the notes, up to this many."""
-MOST_CLASSES = 20
-"""Integers 0, 1, 2, ... up to this many are taken for classes; more are counts, or some other number."""
-
-
-def _rdkit() -> Any:
-    try:
-        from rdkit import Chem, RDLogger
-    except ImportError as error:
-        raise InputError("reading SMILES needs RDKit: pip install 'epic-graph[mol]'") from error
-    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
-    return Chem
 
 
 def _code(value: object, known: tuple) -> int:
@@ -50,7 +36,7 @@ def _code(value: object, known: tuple) -> int:
 
 def molecule(smiles: str) -> Data | None:
     """Return the molecular graph of a SMILES, or None if RDKit cannot parse it."""
-    mol = _rdkit().MolFromSmiles(smiles)
+    mol = rdkit().MolFromSmiles(smiles)
     if mol is None:
         return None
     atoms = [
@@ -83,156 +69,66 @@ def molecule(smiles: str) -> Data | None:
 def read_smiles(
     path: str | Path,
     *,
-    smiles: str = "smiles",
-    target: Sequence[str] | None = None,
+    smiles: str | None = None,
+    target: str | Sequence[str] | None = None,
     split: str | None = "scaffold",
     task: str | None = None,
 ) -> Dataset:
-    """Read molecules from a CSV with a header.
+    """Read molecules from a CSV or TSV with a header, an SMI file, or an SDF file.
+
+    Each graph keeps the number of its row (``row``: from 0, the header not counted), its ``smiles``, its ``name`` where
+    there is a column of names, and what the classes are called by number (``class_names``) where labels are texts.
 
     Args:
-        path: The file.
-        smiles: Column of SMILES.
-        target: Columns to predict (default: ``label``, ``y``, ``target`` or ``class``, or the only other column).
-            An empty cell is a missing label.
+        path: The file; see :func:`epic.data.tables.read_table`.
+        smiles: Column of SMILES (default: the one that is called so, or looks so).
+        target: Column to predict, or several (default: ``label``, ``y``, ``target`` or ``class``, or the only other
+            column). An empty cell is a missing label.
         split: ``scaffold`` or None.
-        task: ``classes``, ``binary`` or ``values``. By default 0 and 1 are binary, all of 0, 1, ..., k - 1 (3 to 20 of
-            them, one column) are classes, and other numbers are values.
+        task: ``classes``, ``binary`` or ``values``. By default 0 and 1, or two names of classes, are binary; all of 0,
+            1, ..., k - 1 (3 to 20 of them, one column) and further names are classes; other numbers are values.
 
     Returns:
-        The molecules. Its ``notes`` name rows that were left out because RDKit cannot parse them.
+        The molecules, without labels if there is no column to predict. Its ``notes`` name rows that were left out
+        because RDKit cannot parse them.
 
     Raises:
         InputError: If the file or a label cannot be used. The message names the line.
     """
     path = Path(path)
-    header, rows = _table(path)
-    if smiles not in header:
-        alike = [h for h in header if h.lower() == smiles.lower()]
-        if not alike:
-            raise InputError(f"{path} has no column {smiles!r}. Its columns: {', '.join(header) or 'none'}")
-        smiles = alike[-1]
-    targets = _targets(path, header, smiles, target)
-    graphs, texts, cells, skipped = [], [], [], []
-    for line, row in enumerate(rows, 2):
-        graph = molecule(row[smiles] or "")
-        if graph is None or graph.num_nodes == 0:
-            skipped.append(f"line {line}: {row[smiles]!r}")
-            continue
-        graphs.append(graph)
-        texts.append(row[smiles])
-        cells.append([Cell(f"{path}, line {line}: {t}", (row[t] or "").strip()) for t in targets])
-    if not graphs:
-        raise InputError(f"{path}: none of the {len(rows)} SMILES in column {smiles!r} can be parsed")
-    y, task, note = _labels(path, cells, task)
-    notes = [note] if note else []
-    if skipped:
-        notes += [f"{len(skipped)} of {len(rows)} SMILES could not be parsed and were left out", *skipped[:NAMED]]
+    header, rows = read_table(path)
+    columns = find_columns(path, header, rows, smiles=smiles, target=target)
+    read = [(row, molecule(row.cells[columns.smiles])) for row in rows]
+    kept = [(row, graph) for row, graph in read if graph is not None and graph.num_nodes]
+    if not kept:
+        raise InputError(f"{path}: none of the {len(rows)} SMILES in column {columns.smiles!r} can be parsed")
+    cells = [[Cell(f"{path}, {row.where}: {t}", row.cells[t]) for t in columns.targets] for row, _ in kept]
+    labels = read_labels(path, cells, task) if columns.targets else Labels(None, "")
+    texts = [row.cells[columns.smiles] for row, _ in kept]
+    about: dict[str, list] = {"row": [row.number for row, _ in kept], "smiles": texts}
+    if columns.name is not None:
+        about["name"] = [row.cells[columns.name] for row, _ in kept]
+    if labels.class_names:
+        about["class_names"] = [labels.class_names] * len(kept)
+    graphs = replace(
+        pack([graph for _, graph in kept]),
+        y=labels.y,
+        per_graph={k: entries(v) for k, v in about.items()},
+    )
+    notes = [note for note in (columns.note, labels.note) if note]
+    if len(kept) < len(rows):
+        skipped = [row for row, graph in read if graph is None or not graph.num_nodes]
+        notes += [
+            f"{len(skipped)} of {len(rows)} SMILES could not be parsed and were left out",
+            *(f"row {row.number} ({row.where}): {row.cells[columns.smiles]!r}" for row in skipped[:NAMED]),
+        ]
     parts = scaffold_split(texts) if split == "scaffold" else None
-    return Dataset(path.stem, replace(pack(graphs), y=y), task, parts, tuple(notes))
-
-
-def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """Return header and rows of a CSV."""
-    if not path.is_file():
-        raise InputError(f"there is no file {path}")
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            return list(reader.fieldnames or []), list(reader)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 text (byte {error.object[error.start]:#x}): save it as UTF-8, or, if it is "
-            f"Latin-1, run `iconv -f latin1 -t utf-8 {path.name}`"
-        ) from error
-
-
-def _targets(path: Path, header: list[str], smiles: str, target: Sequence[str] | None) -> list[str]:
-    others = [h for h in header if h != smiles]
-    if target:
-        return [choose(name, others, f"label column of {path}") for name in target]
-    found = [h for h in others if h.lower() in ("label", "y", "target", "class")]
-    if not found and len(others) == 1:
-        found = others
-    if not found:
-        raise InputError(
-            f"{path} has no column label, y, target or class: name it with --target (target= in Python), "
-            f"among {', '.join(others) or 'none'}"
-        )
-    return found[:1]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A label as written in the file, and where."""
-
-    where: str
-    text: str
-
-    @property
-    def number(self) -> float:
-        """Its value; NaN if it is empty."""
-        try:
-            value = float(self.text or "nan")
-        except ValueError:
-            raise InputError(f"{self.where} is {self.text!r}, not a number") from None
-        if abs(value) > torch.finfo(torch.float).max:
-            raise InputError(f"{self.where} is {self.text!r}, not a finite number: correct it, or leave it empty")
-        return value
-
-    @property
-    def index(self) -> int:
-        """Its value as a class index."""
-        if math.isnan(self.number):
-            raise InputError(
-                f"{self.where} is missing, and a class must not be: leave out the row, or say --task values "
-                "(task= in Python)"
-            )
-        if not self.number.is_integer():
-            raise InputError(f"{self.where} is {self.text!r}, not a class index: classes are 0, 1, 2, ...")
-        return int(self.number)
-
-
-def _labels(path: Path, cells: list[list[Cell]], task: str | None) -> tuple[Tensor, str, str]:
-    """Return labels, what they are (as given, or as they look), and a note if that may surprise."""
-    y, note = torch.tensor([[cell.number for cell in row] for row in cells]), ""
-    single = y.shape[1] == 1
-    if task is None:
-        if set(y[~torch.isnan(y)].tolist()) == {-1.0, 1.0}:
-            raise InputError(
-                f"{path}: the labels are -1 and 1. Write 0 and 1 for two classes, or say --task values (task= in "
-                "Python) if they are numbers"
-            )
-        if single and (classes := _classes({row[0].text for row in cells if not math.isnan(row[0].number)})):
-            task, note = "classes", f"labels 0 to {classes - 1} are taken for classes (--task values: for numbers)"
-    else:
-        choose(task, TASKS, "task")
-    if task == "classes" and single:
-        y = torch.tensor([row[0].index for row in cells])
-    elif task == "classes" and infer_task(y) != task:
-        raise InputError(f"{path}: classes are one column of 0, 1, 2, ..., or columns that sum to 1 in every row")
-    elif task == "binary" and bool((odd := (y != 0) & (y != 1) & ~torch.isnan(y)).any()):
-        row, column = odd.nonzero()[0].tolist()
-        cell = cells[row][column]
-        raise InputError(f"{cell.where} is {cell.text!r}, but binary labels are 0 or 1")
-    return y, task_of(y, str(path), task), note
-
-
-def _classes(texts: set[str]) -> int:
-    """Return the number of classes if labels look like class indices with none left out, else 0.
-
-    >>> _classes({"0", "2", "1"}), _classes({"0", "1"}), _classes({"0", "1.0", "2"}), _classes({"1", "2", "3"})
-    (3, 0, 0, 0)
-    """
-    if not all(re.fullmatch(r"\d+", text) for text in texts):
-        return 0
-    values = set(map(int, texts))
-    return len(values) if 3 <= len(values) <= MOST_CLASSES and max(values) == len(values) - 1 else 0
+    return Dataset(path.stem, graphs, labels.task, parts, tuple(notes))
 
 
 def scaffold_split(smiles: list[str]) -> Split:
     """Split 80/10/10; molecules of one Bemis-Murcko scaffold stay together: common ones train, rare ones test."""
-    _rdkit()
+    rdkit()
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
     groups: dict[str, list[int]] = defaultdict(list)

@@ -101,7 +101,7 @@ def _one_hot(path: Path, rows: int) -> Tensor:
 def _dataset(folder: Path, name: str) -> Dataset:
     graphs = read_tu(folder, name)
     assert graphs.y is not None
-    return Dataset(name, graphs, task_of(graphs.y, name))
+    return Dataset(name, graphs, task_of(graphs.y, name, "classes"))
 
 
 COLLECTION = Collection(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import BaseData
 
 from epic.errors import InputError
-from epic.graphs.packed import Graphs, PackedGraphs, offsets
+from epic.graphs.packed import Graphs, PackedGraphs, entries, offsets
+from epic.labels import as_numbers
 
 _STRUCTURE = frozenset({"edge_index", "adj_t", "y", "batch", "ptr", "num_nodes"})
 
@@ -92,7 +94,12 @@ def _from_list(graphs: list[Data]) -> PackedGraphs:
         {k: _stack(graphs, k) for k in first if all(k in other for other in rest)}
         for first, *rest in zip(*keys, strict=True)
     )
-    return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, _labels(graphs))
+    return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, _labels(graphs), _per_graph(graphs, {*node, *edge}))
+
+
+def _per_graph(graphs: list[Data], known: set[str]) -> dict[str, np.ndarray]:
+    """Return what all graphs have and is neither of nodes nor of edges."""
+    return {k: entries(g[k] for g in graphs) for k in graph_attributes(graphs, known)}
 
 
 def _check_rows(stored: Any, where: str, *, nodes: int, edges: int) -> None:
@@ -142,7 +149,7 @@ def _labels(graphs: list[Data]) -> Tensor | None:
         if len(missing) < len(labels):
             raise InputError(f"graph {missing[0]} has no label y ({len(missing)} of {len(labels)} lack one)")
         return None
-    rows = [torch.as_tensor(y).reshape(1, -1) for y in labels]
+    rows = [as_numbers(y, f"graph {i}").reshape(1, -1) for i, y in enumerate(labels)]
     widths = {r.shape[1] for r in rows}
     if len(widths) > 1:
         raise InputError(f"labels y have different widths {sorted(widths)}: give each graph the same number of targets")
@@ -178,6 +185,8 @@ def _from_batch(batch: Batch) -> PackedGraphs:
         elif batch.is_node_attr(key) and value.shape[0] == nodes and not is_graph_attribute(batch, key, ptr):
             node[key] = value
     y = stored.get("y")
+    if y is not None and not isinstance(y, Tensor):  # PyG collates texts to a list
+        y = torch.cat([as_numbers(v, f"graph {i}").reshape(1, -1) for i, v in enumerate(y)])
     if y is not None and y.dim() > 0 and y.shape[0] != graphs:
         if y.dim() > 1 or y.numel() % graphs:
             raise InputError(
@@ -273,8 +282,7 @@ def with_graph_attributes(result: Batch, *, graphs: Graphs, packed: PackedGraphs
         packed: The originals, packed: what it holds is no attribute of a whole graph.
         identity: The original that each graph of the batch is, -1 for a mixture.
     """
-    known = {"augmented", *packed.node, *packed.edge}
-    keys = [k for k in _common_keys(graphs) if k not in known and not _skipped(k)]
+    keys = graph_attributes(graphs, {"augmented", *packed.node, *packed.edge})
     if not keys or int(identity.min()) < 0:
         return result
     if bool(result.augmented.any()):
@@ -290,6 +298,11 @@ def with_graph_attributes(result: Batch, *, graphs: Graphs, packed: PackedGraphs
 def names_nodes(key: str) -> bool:
     """Return whether an attribute holds numbers of nodes, by PyG's rule; in a changed graph they would be wrong."""
     return "index" in key or key == "face"
+
+
+def graph_attributes(graphs: Graphs, known: Collection[str]) -> list[str]:
+    """Return what all graphs have but structure, labels, and what is known to be of nodes or edges."""
+    return [k for k in _common_keys(graphs) if k not in known and not _skipped(k)]
 
 
 def _common_keys(graphs: Graphs) -> list[str]:

@@ -7,7 +7,7 @@ rather than guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,6 +24,7 @@ from epic.random import digest
 
 _EMPTY = Batch(_base_cls=Data)  # to copy: PyG inspects signatures whenever it makes one
 
+ABOUT = ("row", "name", "smiles", "class_names")  # attributes of whole graphs that readers of files give
 Graphs = Any  # a PackedGraphs, a Batch, one Data, or any sequence of Data (our Dataset and PyG's included)
 
 
@@ -70,6 +71,8 @@ class PackedGraphs:
         node: attributes with a row for each node, ``x`` among them.
         edge: attributes with a row for each edge, ``edge_attr`` among them.
         y: labels, with a row for each graph.
+        per_graph: other attributes of whole graphs, such as a name, with an entry of any kind for each graph. They
+            travel with unchanged graphs; :meth:`digest`, files of graphs and edited graphs leave them out.
     """
 
     ptr: Tensor
@@ -78,6 +81,7 @@ class PackedGraphs:
     node: Mapping[str, Tensor] = field(default_factory=dict)
     edge: Mapping[str, Tensor] = field(default_factory=dict)
     y: Tensor | None = None
+    per_graph: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.ptr.numel() - 1
@@ -103,7 +107,7 @@ class PackedGraphs:
         """Sizes and attributes, in a line."""
         counts = f"{len(self)} graphs, {self.num_nodes} nodes, {self.edge_index.shape[1]} edges"
         kept = {**self.node, **self.edge, **({} if self.y is None else {"y": self.y})}
-        return ", ".join([counts, *(f"{k} {list(v.shape)}" for k, v in kept.items())])
+        return ", ".join([counts, *(f"{k} {list(v.shape)}" for k, v in kept.items()), *self.per_graph])
 
     @property
     def x(self) -> Tensor | None:
@@ -150,7 +154,25 @@ class PackedGraphs:
             {k: v.to(device) for k, v in self.node.items()},
             {k: v.to(device) for k, v in self.edge.items()},
             None if self.y is None else self.y.to(device),
+            self.per_graph,
         )
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes by number, which each graph carries; empty if they have none."""
+        return tuple(next(iter(self.per_graph.get("class_names", ())), ()))
+
+    def title(self, g: int) -> str:
+        """Return what graph ``g`` is called: its name and the row of its file, as far as they are known.
+
+        >>> one = PackedGraphs(torch.tensor([0, 0]), torch.tensor([0, 0]), torch.zeros(2, 0, dtype=torch.long))
+        >>> one.title(0), replace(one, per_graph={"name": entries(["urea"]), "row": entries([7])}).title(0)
+        ('graph 0', 'urea (row 7)')
+        """
+        name, row = (self.per_graph[k][g] if k in self.per_graph else None for k in ("name", "row"))
+        if row is None:
+            return name or f"graph {g}"
+        return f"{name} (row {row})" if name else f"row {row}"
 
     def digest(self) -> str:
         """Return a fingerprint of structure, attributes and labels."""
@@ -174,6 +196,7 @@ class PackedGraphs:
             {k: v.index_select(0, nodes_at) for k, v in self.node.items()},
             {k: v.index_select(0, edges_at) for k, v in self.edge.items()},
             None if self.y is None else self.y.index_select(0, index.to(self.y.device)),
+            {k: v[index.cpu().numpy()] for k, v in self.per_graph.items()},
         )
 
     def edited(
@@ -215,6 +238,8 @@ class PackedGraphs:
                 data[key] = value[a:b].clone()  # a view would drag the whole pack along when saved or sent
         if self.y is not None:
             data.y = self.y[g : g + 1].clone()
+        for key, entry in self.per_graph.items():
+            data[key] = copy(entry[g])
         return data
 
     def to_batch(self, **per_graph: Tensor) -> Batch:
@@ -259,4 +284,18 @@ def join(packs: Sequence[PackedGraphs]) -> PackedGraphs:
         {k: torch.cat([p.node[k] for p in packs]) for k in packs[0].node},
         {k: torch.cat([p.edge[k] for p in packs]) for k in packs[0].edge},
         torch.cat(labels) if len(labels) == len(packs) else None,
+        {
+            k: np.concatenate([p.per_graph[k] for p in packs])
+            for k in packs[0].per_graph
+            if all(k in p.per_graph for p in packs)
+        },
     )
+
+
+def entries(values: Iterable[object]) -> np.ndarray:
+    """Return an array of any things, one for each graph, for ``PackedGraphs.per_graph``.
+
+    >>> entries([[1, 2], [3, 4]]).shape
+    (2,)
+    """
+    return np.fromiter(values, dtype=object)

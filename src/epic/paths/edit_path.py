@@ -127,12 +127,36 @@ class EditPath:
     @property
     def source(self) -> Data:
         """The graph that the path starts from."""
-        return self[0]
+        return self._end(0)
 
     @property
     def target(self) -> Data:
         """The graph that the path ends at."""
-        return self[len(self)]
+        return self._end(1)
+
+    def _end(self, which: int) -> Data:
+        """Return an end with attributes of the whole graph, such as its name."""
+        graph = self[which * len(self)]
+        for key, value in self._ops.graphs.per_graph.items():
+            graph[key] = value[which]
+        return graph
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What source and target are called, as far as it is known: ``urea (row 7)``."""
+        known = self._ops.graphs.per_graph
+        named = "row" in known or "name" in known
+        return (self._ops.graphs.title(0), self._ops.graphs.title(1)) if named else ("", "")
+
+    @property
+    def smiles(self) -> tuple[str, str]:
+        """SMILES of source and target; empty where they are not known."""
+        return tuple(self._ops.graphs.per_graph.get("smiles", ("", "")))
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Names of the classes by number; empty if they have none."""
+        return self._ops.graphs.class_names
 
     @property
     def distance(self) -> float:
@@ -194,7 +218,7 @@ class EditPath:
         *,
         title: str = "",
         names: Names | str | None = None,
-        ends: tuple[str, str] = ("", ""),
+        ends: tuple[str, str] | None = None,
         steps: int = 6,
     ) -> None:
         """Write the path as a page with a slider, or as a picture. The page needs no network.
@@ -204,7 +228,7 @@ class EditPath:
             title: Title of the page.
             names: What labels are called: an :class:`epic.view.Names`, or the name of a dataset whose labels are known
                 such as ``"Mutagenicity"``.
-            ends: Names of the source and of the target, for the page.
+            ends: Names of the source and of the target, for the page (default: those of the graphs).
             steps: How many graphs to draw in the picture.
         """
         path = Path(path)

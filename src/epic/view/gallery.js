@@ -7,7 +7,7 @@
 
   const cards = paths.map((data, i) => {
     const card = html("article", { class: "card small" }, document.getElementById(data.kind));
-    const name = "graph " + data.graphs[0] + " \u2192 graph " + data.graphs[1];
+    const name = data.graphs[0] + " \u2192 " + data.graphs[1];
     html("h3", {}, card, name);
     const kinds = data.classes[0] === data.classes[1] ? data.classes[0] : data.classes.join(" \u2192 ");
     html("p", { class: "about" }, card, kinds);

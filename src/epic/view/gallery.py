@@ -44,7 +44,8 @@ def gallery_page(exhibits: Sequence[Exhibit], *, title: str, about: str = "", na
         about: A sentence under the title.
         names: What labels are called: a :class:`Names`, or the name of a dataset such as ``"Mutagenicity"``.
     """
-    called, means = names_of(names), _means(exhibits)
+    known = exhibits[0].path.class_names if exhibits else ()
+    called, means = names_of(names, known), _means(exhibits)
     return render(
         "gallery.html.j2",
         {"paths": [{**frames(e.path, called), **_captions(e, called)} for e in exhibits]},
@@ -73,7 +74,7 @@ def _means(exhibits: Sequence[Exhibit]) -> dict[str, float]:
 def _captions(e: Exhibit, names: Names) -> dict[str, Any]:
     return {
         "kind": e.kind,
-        "graphs": [e.source, e.target],
+        "graphs": [name or f"graph {n}" for name, n in zip(e.path.ends, (e.source, e.target), strict=True)],
         "classes": [_class(e.path, k, names) for k in (0, len(e.path))],
         "counts": counts(e.path) or "no operations",
     }

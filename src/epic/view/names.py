@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torch_geometric.data import Data
 
@@ -33,13 +33,18 @@ class Names:
 CLASSES = {"Mutagenicity": ("mutagen", "nonmutagen")}
 
 
-def names_of(names: Names | str | None) -> Names:
-    """Return ``names``, the names of a dataset (``"Mutagenicity"``), or empty names."""
-    if names is None or isinstance(names, Names):
-        return names or Names()
-    if not isinstance(names, str):
+def names_of(names: Names | str | None, class_names: tuple[str, ...] = ()) -> Names:
+    """Return ``names``, the names of a dataset (``"Mutagenicity"``), or empty names.
+
+    Classes that have no names are called by ``class_names``.
+    """
+    if isinstance(names, str):
+        names = Names((), CLASSES.get(names, ()), KNOWN.get(names))
+    elif names is None:
+        names = Names()
+    elif not isinstance(names, Names):
         raise InputError(f"names must be epic.view.Names or the name of a dataset, got {names!r}")
-    return Names((), CLASSES.get(names, ()), KNOWN.get(names))
+    return names if names.class_names else replace(names, class_names=class_names)
 
 
 @dataclass(frozen=True)

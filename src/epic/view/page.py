@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def path_page(
-    path: EditPath, *, title: str = "", names: Names | str | None = None, ends: tuple[str, str] = ("", "")
+    path: EditPath, *, title: str = "", names: Names | str | None = None, ends: tuple[str, str] | None = None
 ) -> str:
     """Return the HTML page of a path, with a slider over its steps.
 
@@ -27,14 +27,16 @@ def path_page(
         path: The path.
         title: Title of the page.
         names: What labels are called: a :class:`Names`, or the name of a dataset such as ``"Mutagenicity"``.
-        ends: Names of the source and of the target.
+        ends: Names of the source and of the target (default: those of the graphs).
     """
+    ends = path.ends if ends is None else ends
+    title = title or (f"{ends[0]} to {ends[1]}" if all(ends) else "Edit path")
     about = (
         f"{path.source.num_nodes} to {path.target.num_nodes} nodes. Distance {path.distance:.4g}, in {len(path)} "
         f"operations ({counts(path) or 'none'}), order {path.order}."
     )
-    data = {"path": frames(path, names_of(names)), "names": ends}
-    return render("path.html.j2", data, title=title or "Edit path", about=about, names=ends)
+    data = {"path": frames(path, names_of(names, path.class_names)), "names": ends}
+    return render("path.html.j2", data, title=title, about=about, names=ends, smiles=path.smiles)
 
 
 def notebook(path: EditPath, *, title: str = "", names: Names | str | None = None) -> str:

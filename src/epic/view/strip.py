@@ -37,7 +37,7 @@ def strip(path: EditPath, *, steps: int = 6, names: Names | str | None = None) -
     from matplotlib.figure import Figure
 
     chosen = chosen_steps(path, steps)
-    drawn = frames(path, names_of(names))
+    drawn = frames(path, names_of(names, path.class_names))
     figure = Figure(figsize=(2.3 * len(chosen), 3.2), layout="constrained")
     for column, k in enumerate(chosen):
         axes = figure.add_subplot(1, len(chosen), column + 1)

@@ -1,0 +1,57 @@
+"""What users should know of a batch that was augmented, said once by each augmentation."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from epic.graphs.convert import check_pack, graph_attributes
+from epic.graphs.packed import ABOUT, Graphs, PackedGraphs
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Batch
+
+    from epic.augment.base import Augmentation
+
+LEVEL = 6
+"""Calls between a warning here and the user's call of the augmentation."""
+
+
+class Notices:
+    """Warnings that an augmentation gives once."""
+
+    def __init__(self) -> None:
+        self._said: set[str] = set()
+
+    def look(self, method: Augmentation, data: Graphs, packed: PackedGraphs, batch: Batch) -> None:
+        """Warn if a batch of one gets nothing added, and if attributes of whole graphs are left out.
+
+        Args:
+            method: The augmentation.
+            data: The originals as the user gave them.
+            packed: The originals, packed.
+            batch: What was made of them.
+        """
+        name = type(method).__name__
+        if len(packed) == 1 and method.makes_graphs and method.ratio and not bool(batch.augmented.any()):
+            if method.mixes:
+                self._once("one", f"{name} adds nothing to a batch of one: it mixes two graphs. Take larger batches")
+            elif not round(method.ratio):
+                why = f"a ratio of {method.ratio} rounds to none. Take larger batches, or ratio=1"
+                self._once("one", f"{name} adds nothing to a batch of one: {why}")
+        if method.mixes and "lost" not in self._said:
+            known = {*packed.node, *packed.edge, *ABOUT}
+            if lost := sorted(key for key in graph_attributes(data, known) if key not in batch):
+                self._once("lost", f"{name} leaves out {', '.join(lost)}: a mixture of two graphs has none")
+
+    def _once(self, key: str, text: str) -> None:
+        if key not in self._said:
+            self._said.add(key)
+            warnings.warn(f"{text} (said once)", stacklevel=LEVEL)
+
+
+def refuse_nan(graphs: PackedGraphs) -> None:
+    """Refuse NaN and infinite features. The other checks of graphs take as long as some methods."""
+    features = [v for v in (graphs.x, graphs.edge_attr) if v is not None and v.is_floating_point()]
+    if not all(bool(v.isfinite().all()) for v in features):
+        check_pack(graphs)  # says where
