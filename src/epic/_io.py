@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,53 @@ from torch import Tensor
 
 from epic.errors import InputError
 
+EMPTY = "empty"
+"""Name of the tensor in a file that needs none."""
+DTYPES = (
+    *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+    *(torch.half, torch.bfloat16, torch.float, torch.double),
+)
+"""Types of numbers that torch can index, compare and sum; it knows others by name only."""
+
+
+@contextmanager
+def reading(path: str | Path, remedy: str = "save it again") -> Iterator[None]:
+    """Turn whatever goes wrong while the contents of a file are made sense of into one sentence.
+
+    A damaged file can make any line fail with any error. They all mean the same to its reader. An error that names the
+    file is left as it is.
+
+    Raises:
+        InputError: Anything failed inside.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, InputError) and str(path) in str(error):
+            raise
+        said = " ".join(str(error).split()) or type(error).__name__
+        said = said if len(said) < 300 else said[:297] + "..."
+        raise InputError(f"{path} is damaged or holds something else ({said}): {remedy}") from error
+
+
+def check_like(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    """Refuse tensors whose names, shapes or kinds of numbers are not the expected ones, and numbers that are none.
+
+    ``expected`` may be on the device ``meta``, so that no memory is asked for on the word of a file alone.
+
+    Raises:
+        InputError: The first difference.
+    """
+    for name in sorted({*found, *expected}):
+        if name not in found or name not in expected:
+            raise InputError(f"the tensor {name!r} is {'missing' if name in expected else 'not expected'}")
+        value, like = found[name], expected[name]
+        if value.shape != like.shape or value.is_floating_point() != like.is_floating_point():
+            told = [f"{t.dtype} {list(t.shape)}" for t in (value, like)]
+            raise InputError(f"the tensor {name!r} is {told[0]}, expected {told[1]}")
+        if value.is_floating_point() and not bool(torch.isfinite(value).all()):
+            raise InputError(f"the tensor {name!r} holds NaN or infinity")
+
 
 def write_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
     """Write tensors and header, whole or not at all."""
@@ -24,7 +73,7 @@ def write_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str
 def tensor_bytes(tensors: dict[str, Tensor], header: dict[str, Any]) -> bytes:
     """Return the contents of such a file."""
     return save(
-        {k: v.detach().cpu().contiguous() for k, v in tensors.items()} or {"empty": torch.zeros(0)},
+        {k: v.detach().cpu().contiguous() for k, v in tensors.items()} or {EMPTY: torch.zeros(0)},
         metadata={"epic": json.dumps(header)},
     )
 
@@ -68,12 +117,11 @@ def read_tensors(
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file {path}")
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {}).get("epic", "{}"))
-            tensors = {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, ValueError, OSError) as error:
-        raise InputError(f"{path} is damaged or not a safetensors file ({error}): {remedy}") from error
+    with reading(path, remedy), safe_open(path, framework="pt") as file:
+        header = json.loads((file.metadata() or {}).get("epic", "{}"))
+        tensors = {k: file.get_tensor(k) for k in file.keys() if k != EMPTY}  # noqa: SIM118 (not a dict)
+        if odd := {t.dtype for t in tensors.values()}.difference(DTYPES):
+            raise InputError(f"it holds {odd.pop()}")
     found = header.get("format") if isinstance(header, dict) else None
     if found not in forms:
         raise InputError(f"{path} holds {found or 'something else'}, not {' or '.join(forms)}")

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from epic._io import read_tensors, write_tensors
+from epic._io import read_tensors, reading, write_tensors
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.findings import Findings
@@ -162,13 +162,11 @@ class EPIC(Augmentation):
         """
         tensors, header = read_tensors(path, AUGMENTER_FORM)
         cost = cost_from_state(tensors, header, path)
-        try:
+        with reading(path):
             mode = header["params"].pop("cost")
             given = {"none": lambda: None, "ready": lambda: cost, "unlearned": lambda: _template(cost)}[mode]()
             augment = cls(cost=given, **header["params"])
             augment._learned, augment.found_ = cost, Findings.from_json(header["found"])
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{path} does not hold a complete augmenter ({error}): save it again") from error
         return augment
 
 

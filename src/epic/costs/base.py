@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from typing_extensions import Self
 
-from epic._io import read_tensors, write_tensors
+from epic._io import check_like, read_tensors, reading, write_tensors
 from epic.distance.explain import Explanation, explain
 from epic.distance.matrices import distance_matrix
 from epic.distance.nearest import Neighbors, nearest
@@ -215,10 +215,10 @@ def cost_from_state(tensors: dict[str, Tensor], header: dict[str, Any], path: st
     """Make the cost that a header describes, whatever its kind."""
     known = {c.kind: c for c in _descendants(Cost) if c.__dict__.get("kind")}  # type: ignore[type-abstract]
     kind = choose(header.get("kind"), known, f"kind of cost in {path}:")
-    try:
-        return known[kind].from_state(tensors, header)
-    except (KeyError, TypeError, RuntimeError) as error:
-        raise InputError(f"{path} does not hold a complete {kind} cost ({error}): save it again") from error
+    with reading(path):
+        cost = known[kind].from_state(tensors, header)
+        check_like(tensors, cost.state()[0])
+    return cost
 
 
 def check_cost(value: Any, name: str = "cost") -> Cost | None:

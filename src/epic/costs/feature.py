@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -28,8 +29,8 @@ class FeatureCost(Cost):
     metric = "euclidean"
 
     def __init__(self, edit: float | None = None) -> None:
-        if edit is not None and edit <= 0:
-            raise InputError(f"edit must be positive, got {edit}")
+        if edit is not None and not 0 < edit < math.inf:
+            raise InputError(f"edit must be positive and finite, got {edit}")
         self.edit = edit
 
     def __repr__(self) -> str:

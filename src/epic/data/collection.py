@@ -13,11 +13,13 @@ import numpy as np
 import torch
 
 from epic import __version__
+from epic._io import reading
 from epic.data.dataset import Dataset
 from epic.data.download import fetch
 from epic.data.files import read_graphs, write_graphs
 from epic.data.splits import Split
-from epic.errors import InputError
+from epic.errors import InputError, choose
+from epic.labels import TASKS
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +71,8 @@ class Collection:
                 raise InputError(f"{self.url(name)} holds no {self.mark(name)}: check the name")
         found = place
         files = [f for pattern in self.files for f in found.glob(pattern)]
-        return parsed(name, files=files, read=lambda: self.read(found, name))
+        with reading(found, "fetch it again"):
+            return parsed(name, files=files, read=lambda: self.read(found, name))
 
 
 def data_folders(data: str | Path | None = None) -> list[Path]:
@@ -95,11 +98,12 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
     key = hashlib.blake2b(repr([str(f) for f in sources] + [repr(how)]).encode(), digest_size=6).hexdigest()
     path = cache_folder() / "parsed" / f"{name}-{key}.safetensors"
     try:
-        graphs, header = read_graphs(path, check=False)
-        if header.get("stamp") == stamp:
-            log.debug("%s: read from %s", name, path)
-            split = header["split"] and Split(**{k: torch.tensor(part) for k, part in header["split"].items()})
-            return Dataset(name, graphs, header["task"], split, tuple(header["notes"]))
+        graphs, header = read_graphs(path)
+        with reading(path):
+            if header["stamp"] == stamp:
+                log.debug("%s: read from %s", name, path)
+                split = header["split"] and Split(**{k: torch.tensor(part) for k, part in header["split"].items()})
+                return Dataset(name, graphs, choose(header["task"], TASKS, "task"), split, tuple(header["notes"]))
     except InputError:
         pass
     dataset = read()
@@ -107,7 +111,7 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_graphs(path, dataset.graphs, stamp=stamp, task=dataset.task, split=parts, notes=dataset.notes)
-    except OSError as error:  # a read-only home is no reason to fail
+    except (InputError, OSError) as error:  # a read-only home or a full disk is no reason to fail
         log.debug("cannot write %s: %s", path, error)
     return dataset
 
@@ -119,7 +123,7 @@ def integers(text: bytes, path: Path, columns: int | None = None) -> np.ndarray:
     """
     try:
         flat = np.array(text.replace(b",", b" ").split(), dtype=np.int64)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InputError(f"{path} is damaged ({error}): fetch it again") from error
     lines = text.splitlines()
     width = columns or (len(lines[0].replace(b",", b" ").split()) if lines else 1)

@@ -140,6 +140,8 @@ def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
             return list(reader.fieldnames or []), list(reader)
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num + 1}: {error}: correct that row") from error
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not UTF-8 text (byte {error.object[error.start]:#x}): save it as UTF-8, or, if it is "

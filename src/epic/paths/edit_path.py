@@ -17,7 +17,8 @@ from epic.costs.base import Cost, check_cost
 from epic.costs.unit import UnitCost
 from epic.distance.pairs import Pairs, exact_edits
 from epic.errors import InputError, choose
-from epic.graphs.convert import check_same_features, pack
+from epic.graphs.checks import check_same_features
+from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs, join, matrix
 from epic.labels import count_classes, mix, soft_labels
 from epic.paths.apply import apply_operations
