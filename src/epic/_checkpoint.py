@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from epic._io import check_like, read_tensors, reading, write_tensors
-from epic.errors import InputError
+from epic._io import check_like, read_tensors, write_tensors
+from epic.errors import InputError, reading
 
 FORM = "epic-checkpoint/1"
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from epic.errors import InputError
+from epic.errors import InputError, reading
 
 EMPTY = "empty"
 """Name of the tensor in a file that needs none."""
@@ -24,26 +23,6 @@ DTYPES = (
     *(torch.half, torch.bfloat16, torch.float, torch.double),
 )
 """Types of numbers that torch can index, compare and sum; it knows others by name only."""
-
-
-@contextmanager
-def reading(path: str | Path, remedy: str = "save it again") -> Iterator[None]:
-    """Turn whatever goes wrong while the contents of a file are made sense of into one sentence.
-
-    A damaged file can make any line fail with any error. They all mean the same to its reader. An error that names the
-    file is left as it is.
-
-    Raises:
-        InputError: Anything failed inside.
-    """
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, InputError) and str(path) in str(error):
-            raise
-        said = " ".join(str(error).split()) or type(error).__name__
-        said = said if len(said) < 300 else said[:297] + "..."
-        raise InputError(f"{path} is damaged or holds something else ({said}): {remedy}") from error
 
 
 def check_like(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:

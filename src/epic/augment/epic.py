@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from epic._io import read_tensors, reading, write_tensors
+from epic._io import read_tensors, write_tensors
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.findings import Findings
@@ -20,7 +20,7 @@ from epic.augment.params import param
 from epic.augment.sampling import PAIRS, draw_pairs
 from epic.costs.base import AUGMENTER_FORM, Cost, check_cost, check_kind, cost_from_state
 from epic.costs.learned import LearnedCost
-from epic.errors import InputError
+from epic.errors import InputError, reading
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.labels import mix
 from epic.paths.edit_path import EditPath, edit_path

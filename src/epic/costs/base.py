@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 from typing_extensions import Self
 
-from epic._io import check_like, read_tensors, reading, write_tensors
+from epic._io import check_like, read_tensors, write_tensors
 from epic.distance.explain import Explanation, explain
 from epic.distance.matrices import distance_matrix
 from epic.distance.nearest import Neighbors, nearest
 from epic.distance.pairs import Pairs, embed_both, exact_distances
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, reading
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.matching.types import NodeCosts
 

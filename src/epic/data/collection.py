@@ -13,12 +13,11 @@ import numpy as np
 import torch
 
 from epic import __version__
-from epic._io import reading
 from epic.data.dataset import Dataset
 from epic.data.download import fetch
 from epic.data.files import read_graphs, write_graphs
 from epic.data.splits import Split
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, reading
 from epic.labels import TASKS
 
 log = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.separate import separate
 from torch_geometric.data.storage import AttrType, GlobalStorage
 
-from epic._io import read_tensors, reading, tensor_bytes, write_bytes
-from epic.errors import InputError
+from epic._io import read_tensors, tensor_bytes, write_bytes
+from epic.errors import InputError, reading
 from epic.graphs.checks import check_pack
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs

@@ -10,11 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic._io import reading
 from epic.data.collection import Collection, integers
 from epic.data.dataset import Dataset
 from epic.data.splits import Split
-from epic.errors import InputError
+from epic.errors import InputError, reading
 from epic.graphs.checks import check_pack
 from epic.graphs.packed import PackedGraphs, offsets
 

@@ -12,9 +12,9 @@ from typing import Any
 from torch_geometric.data import Data
 from torch_geometric.data import Dataset as PyGDataset
 
-from epic._io import reading, whole, write_bytes
+from epic._io import whole, write_bytes
 from epic.data.files import read_graphs
-from epic.errors import InputError
+from epic.errors import InputError, reading
 from epic.graphs.packed import PackedGraphs, join
 
 MANIFEST = "shards.json"

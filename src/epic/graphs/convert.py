@@ -127,7 +127,8 @@ def _ordinary(g: Data, i: int) -> Data:
 
 def _node_count(i: int, g: Data) -> int:
     """Return the number of nodes that a graph states, or that follows from its other attributes."""
-    count = g.num_nodes
+    count = g.to_dict().get("num_nodes")
+    count = g.num_nodes if count is None else count  # PyG's own way would add up what is no number
     if count is None:
         raise InputError(f"graph {i} has neither x nor num_nodes: set num_nodes so that isolated nodes count")
     try:
