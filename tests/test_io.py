@@ -1,23 +1,41 @@
+import errno
 import json
+from pathlib import Path
 
 import pytest
 import torch
 
 from epic import EPIC, Cost, FeatureCost, InputError, LearnedCost, UnitCost
-from epic._io import read_tensors, write_tensors
+from epic._io import read_tensors, write_tensors, write_text
 from epic.data import lollipop
 
 
 def test_written_in_one_piece(tmp_path, monkeypatch):
     path = tmp_path / "a.safetensors"
     write_tensors(path, {"t": torch.arange(3)}, {"format": "f", "n": 1})
-    monkeypatch.setattr("os.replace", lambda *a: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
-        write_tensors(path, {"t": torch.arange(9)}, {"format": "f", "n": 2})
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for name in ("os.replace", "os.fsync"):
+        with monkeypatch.context() as patch:
+            patch.setattr(name, full)
+            with pytest.raises(InputError, match=r"cannot write .*a\.safetensors: No space"):
+                write_tensors(path, {"t": torch.arange(9)}, {"format": "f", "n": 2})
     assert [p.name for p in tmp_path.iterdir()] == ["a.safetensors"]  # no half file left
     tensors, header = read_tensors(path, "f")
     assert tensors["t"].tolist() == [0, 1, 2]
     assert header["n"] == 1
+
+
+def test_links_stay_links_and_devices_are_written(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    for text in ("one", "two"):
+        write_text(tmp_path / "link", text)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "file").read_text() == text
+    write_text("/dev/null", "nothing")
+    assert not Path("/dev/null").is_file()
 
 
 def test_damaged_missing_and_foreign_files_say_so(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
@@ -58,23 +59,47 @@ def tensor_bytes(tensors: dict[str, Tensor], header: dict[str, Any]) -> bytes:
 
 
 def write_bytes(path: str | Path, payload: bytes) -> None:
-    """Write to a temporary file, then rename it: a kill leaves the old file or the new one, never half of either."""
+    """Write to a temporary file, then rename it: a kill leaves the old file or the new one, never half of either.
+
+    A link stays one: what it points to is written.
+
+    Raises:
+        InputError: The disk is full, or the folder is missing or cannot be written; what was there is untouched.
+    """
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary, target = None, path.resolve()
     try:
+        if target.exists() and not target.is_file():  # a pipe or a device such as /dev/stdout
+            target.write_bytes(payload)
+            return
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}."[:200])
         with os.fdopen(handle, "wb") as file:
             file.write(payload)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}; nothing there was changed") from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write text as UTF-8, whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_figure(path: str | Path, figure: Any, **options: Any) -> None:
+    """Write a matplotlib figure, whole or not at all; the name of the file says in which format."""
+    contents = io.BytesIO()
+    figure.savefig(contents, format=Path(path).suffix[1:].lower(), **options)
+    write_bytes(path, contents.getvalue())
 
 
 def whole(path: Path) -> bool:

@@ -103,7 +103,7 @@ class Store:
         """Open the file for appending; a second writer is refused while the first is at work."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = self.path.open("ab+")
+            file = self.path.open("ab+", buffering=0)
         except OSError as error:
             raise InputError(f"cannot write results to {self.path}: {error.strerror}; name another file") from error
         with file:
@@ -138,9 +138,14 @@ class Writer:
     def add(self, task: Task, outcome: dict[str, Any]) -> None:
         """Append one record."""
         record = {"key": task.key, "kind": task.kind, "config": task.config, **outcome}
-        self._file.write(json.dumps(record).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        line, start = json.dumps(record).encode() + b"\n", self._file.seek(0, os.SEEK_END)
+        try:
+            while line:
+                line = line[self._file.write(line) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._file.truncate(start)  # half a line helps nobody
+            raise InputError(f"cannot write results to {self._store.path}: {error.strerror}") from error
         self._store._records[task.key] = record
 
 

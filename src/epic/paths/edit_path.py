@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from epic._io import write_figure, write_text
 from epic.costs.base import Cost, check_cost
 from epic.costs.unit import UnitCost
 from epic.distance.pairs import Pairs, exact_edits
@@ -158,7 +159,7 @@ class EditPath:
         """
         figure = strip(self, steps=steps, names=names)
         if path is not None:
-            figure.savefig(path, dpi=150, bbox_inches="tight")
+            write_figure(path, figure, dpi=150, bbox_inches="tight")
         return figure
 
     def save(
@@ -186,7 +187,7 @@ class EditPath:
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
         if path.suffix.lower() == ".html":
-            path.write_text(path_page(self, title=title, names=names, ends=ends), encoding="utf-8")
+            write_text(path, path_page(self, title=title, names=names, ends=ends))
         else:
             self.plot(steps, path=path, names=names)
 
