@@ -19,7 +19,7 @@ from epic.graphs.packed import PackedGraphs, offsets
 
 URL = "http://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download"
 MOST_RATIO = 200
-"""How much smaller a packed file of numbers may be, at most; those of OGB are up to 40 times smaller."""
+"""How much smaller a packed file of numbers may be, at most; those of OGB are up to 50 times smaller."""
 NAMES = ("ogbg-molbbbp", "ogbg-molbace", "ogbg-molhiv")
 
 
