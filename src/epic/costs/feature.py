@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -29,7 +28,7 @@ class FeatureCost(Cost):
     metric = "euclidean"
 
     def __init__(self, edit: float | None = None) -> None:
-        if edit is not None and not 0 < edit < math.inf:
+        if edit is not None and not 0 < edit < torch.finfo(torch.float).max:
             raise InputError(f"edit must be positive and finite, got {edit}")
         self.edit = edit
 

@@ -125,7 +125,7 @@ def integers(text: bytes, path: Path, columns: int | None = None) -> np.ndarray:
     except (ValueError, OverflowError) as error:
         raise InputError(f"{path} is damaged ({error}): fetch it again") from error
     lines = text.splitlines()
-    width = columns or (len(lines[0].replace(b",", b" ").split()) if lines else 1)
+    width = columns or max(1, len(lines[0].replace(b",", b" ").split()) if lines else 1)
     if flat.size != len(lines) * width:
         raise InputError(f"{path} is damaged: {flat.size} numbers in {len(lines)} lines, expected {width} in each")
     return flat.reshape(len(lines), width)
