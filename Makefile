@@ -4,8 +4,9 @@ BIN := $(VENV)/bin
 PYTHON ?= python3
 READY := $(VENV)/.ready
 LOWEST := .venv-lowest
+N ?= 100000
 
-.PHONY: help demo test test-fast test-no-numba test-lowest check bench clean
+.PHONY: help demo test test-fast test-no-numba test-lowest fuzz check bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +15,7 @@ help:
 	@echo "make test-fast      the tests that take no more than two minutes together"
 	@echo "make test-no-numba  the fast tests without numba"
 	@echo "make test-lowest    the fast tests with the lowest versions that pyproject.toml allows"
+	@echo "make fuzz N=100000  attack everything that reads; goes on where it stopped, summary in results/fuzz.json"
 	@echo "make check          ruff, mypy and import-linter"
 	@echo "make bench          speed of the core, of training and of every method (needs EPIC_DATA)"
 
@@ -44,6 +46,9 @@ test-no-numba: $(READY)
 
 test-lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/python -m pytest -n 2 -m 'not slow'
+
+fuzz: $(READY)
+	$(BIN)/python -m tests.fuzz.campaign $(N)
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,34 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from epic.errors import InputError
+from epic.errors import InputError, reading
+
+EMPTY = "empty"
+"""Name of the tensor in a file that needs none."""
+DTYPES = (
+    *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+    *(torch.half, torch.bfloat16, torch.float, torch.double),
+)
+"""Types of numbers that torch can index, compare and sum; it knows others by name only."""
+
+
+def check_like(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    """Refuse tensors whose names, shapes or kinds of numbers are not the expected ones, and numbers that are none.
+
+    ``expected`` may be on the device ``meta``, so that no memory is asked for on the word of a file alone.
+
+    Raises:
+        InputError: The first difference.
+    """
+    for name in sorted({*found, *expected}):
+        if name not in found or name not in expected:
+            raise InputError(f"the tensor {name!r} is {'missing' if name in expected else 'not expected'}")
+        value, like = found[name], expected[name]
+        if value.shape != like.shape or value.is_floating_point() != like.is_floating_point():
+            told = [f"{t.dtype} {list(t.shape)}" for t in (value, like)]
+            raise InputError(f"the tensor {name!r} is {told[0]}, expected {told[1]}")
+        if value.is_floating_point() and not bool(torch.isfinite(value).all()):
+            raise InputError(f"the tensor {name!r} holds NaN or infinity")
 
 
 def write_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
@@ -24,29 +53,53 @@ def write_tensors(path: str | Path, tensors: dict[str, Tensor], header: dict[str
 def tensor_bytes(tensors: dict[str, Tensor], header: dict[str, Any]) -> bytes:
     """Return the contents of such a file."""
     return save(
-        {k: v.detach().cpu().contiguous() for k, v in tensors.items()} or {"empty": torch.zeros(0)},
+        {k: v.detach().cpu().contiguous() for k, v in tensors.items()} or {EMPTY: torch.zeros(0)},
         metadata={"epic": json.dumps(header)},
     )
 
 
 def write_bytes(path: str | Path, payload: bytes) -> None:
-    """Write to a temporary file, then rename it: a kill leaves the old file or the new one, never half of either."""
+    """Write to a temporary file, then rename it: a kill leaves the old file or the new one, never half of either.
+
+    A link stays one: what it points to is written.
+
+    Raises:
+        InputError: The disk is full, or the folder is missing or cannot be written; what was there is untouched.
+    """
     path = Path(path)
     if not path.parent.is_dir():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary, target = None, path.resolve()
     try:
+        if target.exists() and not target.is_file():  # a pipe or a device such as /dev/stdout
+            target.write_bytes(payload)
+            return
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}."[:200])
         with os.fdopen(handle, "wb") as file:
             file.write(payload)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}; nothing there was changed") from error
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write text as UTF-8, whole or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_figure(path: str | Path, figure: Any, **options: Any) -> None:
+    """Write a matplotlib figure, whole or not at all; the name of the file says in which format."""
+    contents = io.BytesIO()
+    figure.savefig(contents, format=Path(path).suffix[1:].lower(), **options)
+    write_bytes(path, contents.getvalue())
 
 
 def whole(path: Path) -> bool:
@@ -68,12 +121,11 @@ def read_tensors(
     path = Path(path)
     if not path.is_file():
         raise InputError(f"there is no file {path}")
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {}).get("epic", "{}"))
-            tensors = {k: file.get_tensor(k) for k in file.keys()}  # noqa: SIM118 (not a dict)
-    except (SafetensorError, ValueError, OSError) as error:
-        raise InputError(f"{path} is damaged or not a safetensors file ({error}): {remedy}") from error
+    with reading(path, remedy), safe_open(path, framework="pt") as file:
+        header = json.loads((file.metadata() or {}).get("epic", "{}"))
+        tensors = {k: file.get_tensor(k) for k in file.keys() if k != EMPTY}  # noqa: SIM118 (not a dict)
+        if odd := {t.dtype for t in tensors.values()}.difference(DTYPES):
+            raise InputError(f"it holds {odd.pop()}")
     found = header.get("format") if isinstance(header, dict) else None
     if found not in forms:
         raise InputError(f"{path} holds {found or 'something else'}, not {' or '.join(forms)}")

@@ -3,11 +3,32 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 
 class InputError(ValueError):
     """An input that cannot be used. The message shows the value and the remedy."""
+
+
+@contextmanager
+def reading(path: object, remedy: str = "save it again") -> Iterator[None]:
+    """Turn whatever goes wrong while the contents of a file are made sense of into one sentence.
+
+    A damaged file can make any line fail with any error. They all mean the same to its reader. An error that names the
+    file is left as it is.
+
+    Raises:
+        InputError: Anything failed inside.
+    """
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, InputError) and str(path) in str(error):
+            raise
+        said = " ".join(str(error).split()) or type(error).__name__
+        said = said if len(said) < 300 else said[:297] + "..."
+        raise InputError(f"{path} is damaged or holds something else ({said}): {remedy}") from error
 
 
 def choose(value: object, options: Iterable[str], what: str) -> str:

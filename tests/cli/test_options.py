@@ -2,6 +2,7 @@ import pytest
 
 from epic import InputError
 from epic.cli.options import need_writable, seconds_of
+from tests.cli.command import epic
 
 
 def test_need_writable_changes_no_file(tmp_path):
@@ -28,3 +29,28 @@ def test_times(text, seconds):
 def test_what_is_no_time(text):
     with pytest.raises(InputError, match="a time is "):
         seconds_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("epochs: 1\nset: 5\n", 2, "set takes a mapping such as {name: value}, got '5'"),
+        ("epochs: 1\nset: [1, 2]\n", 2, "set takes a mapping"),
+        ("epochs:\n  a: 1\n", 1, "epochs takes one value, got"),
+        ("epochs: 2020-01-01\n", 1, "epochs takes one value"),
+        ("epochs: 2020-99-99\n", 1, "month must be in 1..12"),
+        ("epochs: " + "9" * 5000 + "\n", 1, "4300"),
+        ("\n\nset: &a\n  p: *a\n", 4, "anchors"),
+        ("a: &a [1, 1]\nb: &b [*a, *a]\n", 2, "anchors"),
+        ("epochs: 1\nset: " + "[" * 5000 + "\n", 2, "too deep"),
+        ("\nmodel: 5\n", 2, "model takes a mapping"),
+        ("cost:\n  epochs: [1, {}]\n  colour: 1\n", 3, "unknown option"),
+    ],
+)
+def test_configs_that_cannot_be_are_refused_with_the_line(tmp_path, text, line, reason):
+    (tmp_path / "c.yaml").write_text(text)
+    run = epic("train", "MUTAG", "--config", str(tmp_path / "c.yaml"))
+    assert run.returncode == 2
+    assert f"c.yaml, line {line}" in run.stderr
+    assert reason in run.stderr
+    assert "Traceback" not in run.stderr

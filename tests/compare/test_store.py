@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -19,7 +20,7 @@ def test_the_key_is_kind_and_config_whatever_the_order():
 def test_what_is_added_is_there_when_opened_again(tmp_path):
     store = Store(tmp_path / "r.jsonl")
     with store.writer() as writer:
-        writer.add(ONE, {"test": 0.5})
+        writer.add(ONE, {"test": 0.5, "validation": 0.5})
         writer.add(TWO, {"error": "ValueError: no"})
     for s in (store, Store(tmp_path / "r.jsonl")):
         assert s.get(ONE)["test"] == 0.5
@@ -27,7 +28,7 @@ def test_what_is_added_is_there_when_opened_again(tmp_path):
         assert s.failed(TWO) == "ValueError: no"
         assert s.failed(ONE) is None
     with store.writer() as writer:
-        writer.add(TWO, {"test": 0.6})
+        writer.add(TWO, {"test": 0.6, "validation": 0.5})
     again = Store(tmp_path / "r.jsonl")
     assert again.get(TWO)["test"] == 0.6
     assert again.failed(TWO) is None
@@ -38,15 +39,15 @@ def test_what_is_added_is_there_when_opened_again(tmp_path):
 def test_a_torn_last_line_costs_that_line_only(tmp_path, cut):
     path = tmp_path / "r.jsonl"
     with Store(path).writer() as writer:
-        writer.add(ONE, {"test": 0.5})
-        writer.add(TWO, {"test": 0.6})
+        writer.add(ONE, {"test": 0.5, "validation": 0.5})
+        writer.add(TWO, {"test": 0.6, "validation": 0.5})
     whole = path.read_bytes()
     path.write_bytes(whole[: -cut - 1])
     store = Store(path)
     assert store.get(ONE)["test"] == 0.5
     assert store.get(TWO) is None
     with store.writer() as writer:
-        writer.add(TWO, {"test": 0.7})
+        writer.add(TWO, {"test": 0.7, "validation": 0.5})
     assert Store(path).get(TWO)["test"] == 0.7
     assert Store(path).get(ONE)["test"] == 0.5
 
@@ -54,8 +55,8 @@ def test_a_torn_last_line_costs_that_line_only(tmp_path, cut):
 def test_files_merge_with_cat_even_after_a_torn_line(tmp_path):
     for name, task in (("a", ONE), ("b", TWO)):
         with Store(tmp_path / name).writer() as writer:
-            writer.add(task, {"test": 0.5})
-            writer.add(Task("train", {"dataset": name, "seed": 9}), {"test": 0.1})
+            writer.add(task, {"test": 0.5, "validation": 0.5})
+            writer.add(Task("train", {"dataset": name, "seed": 9}), {"test": 0.1, "validation": 0.5})
     torn = (tmp_path / "a").read_bytes()[:-20]
     (tmp_path / "both").write_bytes(torn + (tmp_path / "b").read_bytes())
     both = Store(tmp_path / "both")
@@ -73,16 +74,60 @@ def test_one_writer_at_a_time(tmp_path):
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_foreign_lines_are_left_alone(tmp_path):
+def line(of=ONE, **changes):
+    record = {"key": of.key, "kind": of.kind, "config": of.config, "test": 0.5, "validation": 0.5, **changes}
+    return json.dumps({k: v for k, v in record.items() if v is not None})
+
+
+NO_RECORDS = [
+    ('{"some": "thing"}', "no record of a task"),
+    ("[1]", "no record of a task"),
+    ("[" * 100_000, "recursion"),
+    (line()[:30], "no JSON, or torn by a kill"),
+    (line(key=["a"]), "its key is not that of its config"),
+    (line(key={"a": 1}), "its key is not that of its config"),
+    (line(config=None), "its config is missing"),
+    (line(config=[1]), "its config is missing"),
+    (line(kind=5), "no record of a task"),
+    (line(config={"dataset": "b"}), "its key is not that of its config"),
+    (line(error=5), "its error is '5'"),
+    (line(test=None), "it lacks test"),
+    (line(test="high"), "its test is 'high'"),
+    (line(test=True), "its test is 'True'"),
+    (line(validation=[1]), r"its validation is '.1.'"),
+    (line(task=5), "its task is '5'"),
+    (line(seconds="soon"), "its seconds is 'soon'"),
+    (line(seconds=1e999), "its seconds is 'inf'"),
+    (line(epochs=0), "its epochs is '0'"),
+    (line(sizes=[1, 2]), "its sizes is"),
+    (line(history={"loss": 5}), "its history is"),
+    (line(versions=5), "its versions is '5'"),
+    (line(call=[5]), "its call is"),
+    (line(call={"plan": "main", "seeds": 10**9}), "its call is"),
+    (line(call={"plan": "main", "datasets": [["a"]]}), "its call is"),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), NO_RECORDS, ids=range(len(NO_RECORDS)))
+def test_what_is_no_record_is_skipped_and_named(tmp_path, caplog, text, reason):
     path = tmp_path / "r.jsonl"
-    path.write_text('{"some": "thing"}\n[1]\n\n' + json.dumps({"key": ONE.key, "test": 1}) + "\n")
-    assert len(Store(path)) == 1
+    path.write_text(f"{line(TWO)}\n\n{text}\n{line(TWO, test=0.7)}\n")
+    store = Store(path)
+    assert [r["test"] for r in store] == [0.7]
+    assert re.search(reason, store.skipped[path, 3])
+    assert re.search(rf"1 lines are no results and are left out \(line 3: .*{reason}", caplog.text)
+    with store.writer() as writer:
+        writer.add(ONE, {"test": 0.6, "validation": 0.5})
+    assert len(Store(path)) == 2
+
+
+def test_a_folder_is_no_store(tmp_path):
     with pytest.raises(InputError, match="is a folder"):
         Store(tmp_path)
 
 
 def test_a_failure_elsewhere_does_not_hide_a_success(tmp_path):
-    for name, outcome in (("a", {"test": 0.5}), ("b", {"error": "ValueError: no"})):
+    for name, outcome in (("a", {"test": 0.5, "validation": 0.5}), ("b", {"error": "ValueError: no"})):
         with Store(tmp_path / name).writer() as writer:
             writer.add(ONE, outcome)
     for names in ("ab", "ba"):

@@ -64,10 +64,51 @@ def test_nothing_leaves_the_folder(tmp_path, name):
     assert not list((tmp_path / "out").iterdir())
 
 
+def zipped(path, build, mode=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", mode) as file:
+        build(file)
+    return path
+
+
+def a_link(file):
+    member = zipfile.ZipInfo("link")
+    member.external_attr = 0o120777 << 16
+    file.writestr(member, "/etc/passwd")
+
+
+def a_clash(file):
+    file.writestr("a", "file")
+    file.writestr("a/b", "in a file")
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        (a_link, "'link', which leads out of its folder"),
+        (a_clash, "a"),
+        (lambda file: file.writestr("bomb.txt", b"0" * 50_000_000), "would unpack to 50000000 bytes"),
+    ],
+)
+def test_archives_of_other_kinds_are_refused(tmp_path, build, reason):
+    with pytest.raises(InputError, match=rf"a\.zip is damaged or holds something else \(.*{reason}.*\): try again"):
+        unpack(zipped(tmp_path / "a.zip", build), tmp_path / "out")
+    assert not (tmp_path / "out" / "link").exists()
+    assert not (tmp_path / "out" / "bomb.txt").exists()
+
+
+def test_an_answer_without_end_is_cut(server, tmp_path, monkeypatch):
+    www, url = server
+    (www / "long.zip").write_bytes(b"0" * 100_000)
+    monkeypatch.setattr("epic.data.download.MOST_BYTES", 50_000)
+    with pytest.raises(InputError, match="is longer than 50000 bytes: not fetched"):
+        fetch(f"{url}/long.zip", folder=tmp_path / "cache", name="long", progress=False)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
 def test_a_broken_download_leaves_nothing(server, tmp_path):
     www, url = server
     (www / "half.zip").write_bytes(archive({"X/a.txt": "x" * 5000})[:-30])
-    with pytest.raises(InputError, match="not a whole zip"):
+    with pytest.raises(InputError, match=r"archive\.zip is damaged"):
         fetch(f"{url}/half.zip", folder=tmp_path / "cache", name="half", progress=False)
     assert list((tmp_path / "cache").iterdir()) == []
     with pytest.raises(InputError, match="answered 404"):

@@ -2,6 +2,7 @@ import contextlib
 import os
 import tempfile
 import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
 from torch_geometric.transforms import ToUndirected
 
 from epic import InputError
+from epic._io import read_tensors, write_tensors
 from epic.data import load, lollipop, read_graphs, read_pt, write_graphs
 from epic.graphs.convert import pack
 from tests.graphs.test_convert import same
@@ -150,3 +152,51 @@ def test_integers_in_a_file_are_asked_about(tmp_path):
     dataset = load(tmp_path / "counts.pt", task="values")
     assert (dataset.task, dataset.y.dtype, dataset.outputs) == ("values", torch.float, 1)
     assert load(tmp_path / "counts.pt", task="classes").num_classes == 178
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"ptr": None}, "ptr"),
+        ({"more": torch.zeros(1)}, "more"),
+        ({"face.x": torch.zeros(1)}, "face"),
+        ({"ptr": torch.tensor([0, 3, 2, 5])}, "must rise from 0"),
+        ({"ptr": torch.tensor([1, 2, 3, 5])}, "must rise from 0"),
+        ({"ptr": torch.tensor([0.0, 2, 4, 5])}, "must be torch.long"),
+        ({"ptr": torch.zeros(0).long()}, "ptr must be integers"),
+        ({"ptr": torch.tensor([0, 2, 4, 10**12])}, "there are 1000000000000 nodes"),
+        ({"ptr": torch.tensor([0, 2, 4, 10**12]), "node.x": torch.zeros(10**12, 0)}, "correct num_nodes"),
+        ({"ptr": torch.tensor([0, 2, 4, 10**12]), "node.x": None}, "correct num_nodes"),
+        ({"edge_ptr": torch.tensor([0, 1, 2])}, "edge_ptr"),
+        ({"edge_ptr": torch.tensor([0, 1, 2, 10**12])}, "edge_ptr ends at 1000000000000"),
+        ({"edge_index": torch.zeros(3, 4).long()}, r"integers of shape \[2, edges\]"),
+        ({"edge_index": torch.full((2, 3), 10**12)}, "its nodes are 0"),
+        ({"edge_index": torch.full((2, 3), -1)}, "its nodes are 0"),
+        ({"node.x": torch.zeros(7, 1)}, "there are 5 nodes"),
+        ({"node.x": torch.tensor(1.0)}, "there are 5 nodes"),
+        ({"edge.edge_attr": torch.zeros(7, 1)}, "there are 3 edges"),
+        ({"y": torch.zeros(2)}, "there are 3 graphs"),
+        ({"node.x": torch.full((5, 1), torch.nan)}, "NaN or infinity"),
+    ],
+)
+def test_files_of_what_is_no_graphs_are_refused(tmp_path, changes, reason):
+    path = tmp_path / "g.safetensors"
+    graphs = [Data(x=torch.ones(n, 1), edge_index=torch.tensor([[0], [n - 1]]), y=n) for n in (2, 2, 1)]
+    write_graphs(path, pack(graphs))
+    tensors, header = read_tensors(path, "epic-graphs/1")
+    write_tensors(path, {k: v for k, v in {**tensors, **changes}.items() if v is not None}, header)
+    with pytest.raises(InputError, match=f"g.safetensors is damaged or holds something else .*{reason}"):
+        read_graphs(path)
+
+
+def test_a_pt_file_asks_for_no_more_memory_than_its_size(tmp_path):
+    graph = Data(x=torch.zeros(1, 1).expand(10**9, 1), edge_index=torch.zeros(2, 0).long())
+    torch.save([graph], tmp_path / "g.pt")
+    with pytest.raises(InputError, match="x claims 1000000000 numbers in a file of"):
+        read_pt(tmp_path / "g.pt")
+    torch.save([Data(x=torch.zeros(10**6, 1), edge_index=torch.zeros(2, 0).long())], tmp_path / "g.pt")
+    with zipfile.ZipFile(tmp_path / "g.pt") as whole, zipfile.ZipFile(tmp_path / "h.pt", "w", 8) as packed:
+        for member in whole.infolist():
+            packed.writestr(member.filename, whole.read(member))
+    with pytest.raises(InputError, match=r"claims to hold .* bytes, more than its size"):
+        read_pt(tmp_path / "h.pt")

@@ -1,3 +1,4 @@
+import json
 import pickle
 
 import pytest
@@ -6,7 +7,7 @@ from torch_geometric.loader import DataLoader
 
 from epic import EPIC, InputError, UnitCost
 from epic.augment.generation import ShardMaker, check_shard, write_shards
-from epic.data import Shards, load, lollipop
+from epic.data import Shards, load, lollipop, read_graphs, write_graphs
 from epic.data.shards import begin, plan
 from epic.data.splits import split_of
 from epic.graphs.convert import pack
@@ -87,6 +88,21 @@ def test_a_folder_of_something_else_is_refused(tmp_path, train):
         Shards(tmp_path / "a")
     with pytest.raises(InputError, match="multiple of 256, got 100"):
         check_shard(100)
+
+
+@pytest.mark.parametrize("edit", [{"count": 10**15}, {"count": -1}, {"shard": 0}, {"count": "5"}, {"shard": None}])
+def test_a_manifest_that_cannot_be_is_refused(tmp_path, edit):
+    (tmp_path / "shards.json").write_text(json.dumps({"count": 512, "shard": 256, **edit}))
+    with pytest.raises(InputError, match=r"shards\.json is damaged .*: write the shards again"):
+        Shards(tmp_path)
+
+
+def test_a_shard_with_too_few_graphs_is_noticed(tmp_path, train):
+    written(tmp_path, train)
+    path = tmp_path / "shard-00001.safetensors"
+    write_graphs(path, read_graphs(path)[0][:9])
+    with pytest.raises(InputError, match=r"shard-00001.* holds 9 graphs, not 256"):
+        Shards(tmp_path)[300]
 
 
 def test_augmented_graphs_are_a_dataset_to_train_on(tmp_path, train):

@@ -267,6 +267,13 @@ def test_a_table_in_another_encoding(tmp_path):
         read_smiles(tmp_path / "t.csv")
 
 
+def test_a_field_that_is_too_long_is_named(tmp_path):
+    path = tmp_path / "long.csv"
+    path.write_text("smiles,y\nCC,1\n" + "C" * 200_000 + ",0\n")
+    with pytest.raises(InputError, match=r"long\.csv, line 3 cannot be read: field larger than field limit"):
+        read_smiles(path)
+
+
 def test_scaffolds_stay_together():
     smiles = (
         ["c1ccccc1" + "C" * k for k in range(12)]

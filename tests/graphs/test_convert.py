@@ -4,7 +4,7 @@ import torch
 from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.loader import DataLoader
 
-from epic import InputError
+from epic import EPIC, InputError, UnitCost
 from epic.graphs.convert import pack
 from epic.graphs.packed import join
 from tests.sample_graphs import random_graph
@@ -191,3 +191,126 @@ def test_a_batch_with_labels_laid_flat_is_understood():
         Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]), y=torch.tensor([0.2, 0.8])) for _ in range(3)
     ]
     assert pack(Batch.from_data_list(graphs)).y.shape == (3, 2)
+
+
+def one(**changes):
+    values = {"x": torch.ones(3, 2), "edge_index": torch.tensor([[0, 1], [1, 2]]), "y": torch.tensor([1]), **changes}
+    return Data(**{k: v for k, v in values.items() if v is not None})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"x": np.ones((3, 2), dtype=np.float32)},
+        {"x": np.ones((3, 2), dtype=np.float32)[::-1]},
+        {"x": [[1.0, 1.0]] * 3},
+        {"edge_index": [[0, 1], [1, 2]]},
+        {"edge_index": np.array([[0, 1], [1, 2]])},
+        {"edge_index": torch.tensor([[0, 1], [1, 2]], dtype=torch.int32)},
+        {"edge_index": torch.tensor([[0, 1], [1, 2]], dtype=torch.uint8)},
+        {"y": 1},
+        {"y": [1]},
+        {"y": np.int64(1)},
+        {"y": np.array([1])},
+        {"y": torch.tensor([True])},
+        {"num_nodes": 3},
+        {"num_nodes": np.int32(3)},
+        {"num_nodes": torch.tensor(3)},
+    ],
+)
+def test_what_can_mean_one_thing_only_is_converted(changes):
+    graph = one(**changes)
+    packed = pack([graph, one()])
+    for g in range(2):
+        same(packed.graph(g), one())
+    assert graph.to_dict().keys() == one(**changes).to_dict().keys(), "the original stays as it was"
+    for key, value in changes.items():
+        assert type(graph[key]) is type(value)
+
+
+EDGES = torch.tensor([[0, 1], [1, 2]])
+ODD = [
+    ({"x": torch.tensor(1.0), "num_nodes": 3}, "x of graph 1 has no rows for 3 nodes"),
+    ({"x": torch.eye(3).to_sparse()}, r"x of graph 1 is a sparse or nested tensor: .*to_dense"),
+    ({"x": torch.ones(3, 2, device="meta")}, "x of graph 1 is on the device meta"),
+    ({"x": torch.ones(3, 2, dtype=torch.cfloat)}, "x of graph 1 is torch.complex64: convert it"),
+    ({"x": torch.ones(3, 2).to(torch.float8_e5m2)}, "x of graph 1 is torch.float8_e5m2"),
+    ({"x": "CCO"}, "x of graph 1 is a str: make it a tensor"),
+    ({"x": [["a"], ["b"], ["c"]]}, "x of graph 1 is a list that is no tensor of numbers"),
+    ({"x": [[1.0], [1.0, 2.0], []]}, "x of graph 1 is a list that is no tensor of numbers"),
+    ({"x": torch.full((3, 2), torch.nan)}, r"x of graph 1 holds NaN or infinity \(row 0\)"),
+    ({"y": "toxic"}, "y of graph 1 is a str"),
+    ({"y": ["toxic"]}, "y of graph 1 is a list that is no tensor of numbers"),
+    ({"y": torch.tensor([1j])}, "y of graph 1 is torch.complex64"),
+    ({"y": torch.zeros(0)}, "y of graph 1 is empty"),
+    ({"y": torch.tensor([1.0]).to_sparse()}, "y of graph 1 is a sparse"),
+    ({"edge_index": EDGES.bool()}, r"edge_index of graph 1 must be integers of shape \[2, edges\], got torch.bool"),
+    ({"edge_index": EDGES.to_sparse()}, "edge_index of graph 1 is a sparse"),
+    ({"edge_index": [[0, 1], [1]]}, "edge_index of graph 1 is a list that is no tensor of numbers"),
+    ({"edge_index": EDGES[0]}, "edge_index of graph 1 must be integers"),
+    ({"num_nodes": -1}, "num_nodes of graph 1 is -1"),
+    ({"num_nodes": 3.0}, "num_nodes of graph 1 is 3.0"),
+    ({"num_nodes": "3"}, "num_nodes of graph 1 is '3'"),
+    ({"num_nodes": True}, "num_nodes of graph 1 is True"),
+    ({"num_nodes": 4}, "x of graph 1 has 3 rows for 4 nodes"),
+    ({"num_nodes": 2}, "x of graph 1 has 3 rows for 2 nodes"),
+    ({"pos": torch.ones(4, 3)}, "pos of graph 1 has 4 rows for 3 nodes"),
+    ({"edge_weight": torch.ones(3)}, "edge_weight of graph 1 has 3 rows for 2 edges"),
+    ({"edge_attr": torch.tensor(1.0)}, "edge_attr of graph 1 has no rows for 2 edges"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), ODD, ids=range(len(ODD)))
+@pytest.mark.parametrize("check", [True, False])
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_odd_graphs_are_refused_with_the_remedy(changes, message, check):
+    with pytest.raises(InputError, match=message):
+        pack([one(edge_attr=torch.ones(2, 1)) if "edge_attr" in changes else one(), one(**changes)], check=check)
+
+
+@pytest.mark.parametrize("count", [10**8, 10**15])
+def test_a_number_of_nodes_alone_asks_for_no_memory(count):
+    bare = Data(edge_index=EDGES, num_nodes=3)
+    assert pack([bare, Data(edge_index=EDGES, num_nodes=10**6)]).num_nodes == 10**6 + 3
+    with pytest.raises(InputError, match=f"graph 1.*{count}"):
+        pack([bare, Data(edge_index=EDGES, num_nodes=count)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"x": ["a", "b"]}, "x of the batch is a list"),
+        ({"x": torch.full((6, 2), torch.nan)}, "x of graph 0 holds NaN"),
+        ({"y": ["toxic", "not"]}, "y of the batch is a list"),
+        ({"y": torch.tensor(1)}, r"y is \[\] for 2 graphs"),
+        ({"y": torch.zeros(2, 0)}, "y of the batch is empty"),
+        ({"ptr": torch.tensor([0.0, 3.0, 6.0])}, "ptr of the batch must be integers"),
+        ({"ptr": torch.tensor([0, 7, 6])}, "ptr of the batch must rise from 0"),
+        ({"ptr": torch.tensor([0, 3, 10**12])}, "x of the batch has 6 rows"),
+        ({"ptr": torch.tensor([0, 3, 10**12]), "x": None}, "correct num_nodes"),
+        ({"ptr": None, "batch": torch.tensor([0, 1, 0, 1, 0, 1])}, "in rising order"),
+        ({"edge_index": torch.zeros(2, 4).bool()}, "edge_index of the batch must be integers"),
+    ],
+)
+def test_odd_batches_are_refused(changes, message):
+    batch = Batch.from_data_list([one(), one()])
+    for key, value in changes.items():
+        batch[key] = value
+    with pytest.raises(InputError, match=message):
+        pack(batch, check=False)
+
+
+def test_edges_that_wrapped_around_in_a_batch_are_refused():
+    """PyG adds up small integers beyond their range: edges would silently move to an earlier graph."""
+    graph = Data(x=torch.ones(100, 1), edge_index=torch.tensor([[0], [99]], dtype=torch.uint8))
+    assert pack([graph] * 3).edge_index.tolist() == [[0, 100, 200], [99, 199, 299]]
+    with pytest.raises(InputError, match=r"is torch.uint8, which cannot number 300 nodes: use torch.long"):
+        pack(Batch.from_data_list([graph] * 3))
+
+
+def test_labels_that_a_call_does_not_use_may_be_anything():
+    """A class of -1 often says that there is none. Calls that use labels refuse it; distances do not."""
+    graphs = [one(y=torch.tensor([-1])), one()]
+    assert float(UnitCost().distance(*graphs)) == 0
+    with pytest.raises(InputError, match="class index -1 is negative"):
+        EPIC(cost=UnitCost()).fit(graphs)

@@ -54,3 +54,9 @@ def note_and_wait(folder):
     """Say which process this is, and stay."""
     (Path(folder) / f"worker-{os.getpid()}").write_text("")
     time.sleep(60)
+
+
+def note_and_hold(folder):
+    """Say which process this is, and hold the interpreter's lock for long."""
+    (Path(folder) / f"worker-{os.getpid()}").write_text("")
+    return pow(3, 30_000_000)

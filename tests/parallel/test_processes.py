@@ -94,26 +94,70 @@ def test_no_task_is_blamed_for_the_death_of_another():
     assert [found[i].value for i in (1, 2, 3)] == [1, 2, 3]
 
 
-@pytest.mark.slow
-def test_workers_do_not_outlive_a_killed_harness(tmp_path):
-    code = f"""
+HARNESS = """
 from epic.parallel import execute
-from tests.parallel.tasks import note_and_wait
+from tests.parallel.tasks import note_and_hold, note_and_wait
 if __name__ == "__main__":
-    list(execute(note_and_wait, [{str(tmp_path)!r}] * 2, workers=2))
+    list(execute({task}, [{folder!r}] * 2, workers=2))
 """
-    (tmp_path / "harness.py").write_text(code)
+
+
+def harness(folder, task, ready):
+    """Start two workers in a session of their own; return the process once so many workers are at work."""
+    (folder / "harness.py").write_text(HARNESS.format(task=task, folder=str(folder)))
     root = Path(__file__).parents[2]
-    path = f"{root / 'src'}{os.pathsep}{root}"
-    process = subprocess.Popen([sys.executable, str(tmp_path / "harness.py")], env={**os.environ, "PYTHONPATH": path})
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", str(folder / "harness.py")],
+        env={**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     end = time.time() + 60
-    while len(list(tmp_path.glob("worker-*"))) < 2:
+    while len(list(folder.glob("worker-*"))) < ready or len(members(process.pid)) < 2:
         assert time.time() < end
-        time.sleep(0.1)
+        time.sleep(0.02)
+    return process
+
+
+def members(session):
+    """The processes of a session that are alive."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, _, owner = (place / "stat").read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue  # it has just ended
+        if int(owner) == session and state != "Z":
+            found.append(int(place.name))
+    return found
+
+
+def gone(session, seconds):
+    end = time.time() + seconds
+    while members(session) and time.time() < end:
+        time.sleep(0.05)
+    return not members(session)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc, which Linux has")
+@pytest.mark.parametrize("ready", [0, 2])
+def test_workers_do_not_outlive_a_killed_harness(tmp_path, ready):
+    """Not even for the time of a call that holds the interpreter's lock, or of an import."""
+    process = harness(tmp_path, "note_and_hold", ready)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    pids = [int(p.name.removeprefix("worker-")) for p in tmp_path.glob("worker-*")]
-    end = time.time() + 20
-    while any(Path(f"/proc/{pid}").exists() for pid in pids):
-        assert time.time() < end, "workers are still there"
-        time.sleep(0.1)
+    assert gone(process.pid, 5), "workers are still there"
+    process.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc, which Linux has")
+@pytest.mark.parametrize("ready", [0, 2])
+def test_ctrl_c_ends_workers_without_a_word_of_theirs(tmp_path, ready):
+    process = harness(tmp_path, "note_and_wait", ready)
+    os.killpg(process.pid, signal.SIGINT)  # as the terminal does
+    said = process.communicate(timeout=20)[1]
+    assert process.returncode == -signal.SIGINT
+    assert said.count("Traceback") == said.count("KeyboardInterrupt") == 1, "the harness's own"
+    assert "resource_tracker" not in said
+    assert gone(process.pid, 5)

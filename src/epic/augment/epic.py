@@ -23,7 +23,7 @@ from epic.costs.base import AUGMENTER_FORM, Cost, check_cost, check_kind, cost_f
 from epic.costs.edge import EdgeCost
 from epic.costs.learned import LearnedCost
 from epic.distance.edges import MATCHINGS
-from epic.errors import InputError
+from epic.errors import InputError, reading
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.labels import mix
 from epic.paths.edit_path import EditPath, edit_path
@@ -188,13 +188,11 @@ class EPIC(Augmentation):
         """
         tensors, header = read_tensors(path, AUGMENTER_FORM)
         cost = cost_from_state(tensors, header, path)
-        try:
+        with reading(path):
             mode = header["params"].pop("cost")
             given = {"none": lambda: None, "ready": lambda: cost, "unlearned": lambda: _template(cost)}[mode]()
             augment = cls(cost=given, **header["params"])
             augment._learned, augment.found_ = cost, Findings.from_json(header["found"])
-        except (KeyError, TypeError) as error:
-            raise InputError(f"{path} does not hold a complete augmenter ({error}): save it again") from error
         return augment
 
 

@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from epic.data.dataset import Dataset
+from epic.errors import InputError, choose
 from epic.graphs.degrees import DegreeFeatures, demanded, detect, informative
 from epic.graphs.packed import Graphs, PackedGraphs
-from epic.labels import count_classes, infer_task, known_task
+from epic.labels import TASKS, count_classes, infer_task, known_task
+
+MOST_CLASSES = 1_000_000
+"""A file that claims more is not believed: labels of one class each would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -62,4 +66,9 @@ class Findings:
     def from_json(values: dict[str, Any]) -> Findings:
         """Return the findings that ``asdict`` gave the values of."""
         degrees = values["degrees"]
-        return Findings(**{**values, "degrees": None if degrees is None else DegreeFeatures(**degrees)})
+        found = Findings(**{**values, "degrees": None if degrees is None else DegreeFeatures(**degrees)})
+        if found.task is not None:
+            choose(found.task, TASKS, "task")
+        if found.num_classes is not None and not 1 <= found.num_classes <= MOST_CLASSES:
+            raise InputError(f"{found.num_classes} classes")
+        return found

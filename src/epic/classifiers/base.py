@@ -15,7 +15,8 @@ from epic.classifiers.voting import class_labels
 from epic.costs.base import Cost
 from epic.costs.learned import LearnedCost
 from epic.errors import InputError
-from epic.graphs.convert import check_same_features, pack
+from epic.graphs.checks import check_same_features
+from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.random import Seed
 

@@ -60,9 +60,22 @@ for panel, verbs in VERBS.items():
 
 
 def main() -> None:
-    """Run the command line; an input that cannot be used ends with its message and exit code 2."""
+    """Run the command line.
+
+    An input that cannot be used, or a disk that cannot be written, ends with its message and exit code 2; Ctrl-C with a
+    line and exit code 130.
+    """
     try:
         app()
     except InputError as error:
         typer.echo(f"epic: {error}", err=True)
         sys.exit(2)
+    except OSError as error:
+        named = "" if error.filename is None else f" {error.filename}"
+        typer.echo(f"epic: cannot read or write{named}: {error.strerror or error}", err=True)
+        sys.exit(2)
+    except (KeyboardInterrupt, SystemExit) as end:
+        code = end.code if isinstance(end, SystemExit) else 130
+        if code == 130:
+            typer.echo("epic: interrupted", err=True)
+        sys.exit(code)

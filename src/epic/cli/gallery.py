@@ -32,13 +32,14 @@ def gallery(
     Example: epic gallery NCI1 --pairs 12 --cost nci1.safetensors --out gallery.html
     """
     need_writable(out, ".html")
+    from epic._io import write_text
     from epic.view.gallery import comparison, gallery_page
 
     loaded = opened(run, data)
     shown = exhibits(loaded, cost=cost_from(cost), pairs=pairs, order=order, seed=run["seed"])
     used = "Operations are counted." if cost is None else f"Costs from {cost.name}."
     title = f"{len(shown)} edit paths of {loaded.name}"
-    out.write_text(gallery_page(shown, title=title, about=used, names=loaded.name), encoding="utf-8")
+    write_text(out, gallery_page(shown, title=title, about=used, names=loaded.name))
     typer.echo(comparison(shown) or f"{len(shown)} paths")
     typer.echo(f"wrote {out}")
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from epic.cli.fields import NOT_OPTIONS
 from epic.cli.messages import log, progress
-from epic.errors import InputError, choose, need_some
+from epic.errors import InputError, choose, need_some, reading
 
 if TYPE_CHECKING:
     from epic.costs import Cost
@@ -40,38 +40,65 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
     """Take defaults from a YAML file: the command line wins."""
     if path is None:
         return None
-    import yaml
-
-    try:
-        values = yaml.safe_load(path.read_text())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"cannot read the config {path}: {error}") from error
-    if not isinstance(values, dict):
-        raise InputError(f"the config {path} must hold lines such as `epochs: 50`")
     known = {p.name: p for p in context.command.params if p.name not in (None, "config")}
     flags = {flag.lstrip("-").replace("-", "_"): p.name for p in known.values() for flag in p.opts}
     found: dict[str, Any] = {}
-    for key, value in _flat(values, known):
-        name = choose(flags.get(key, key), known, f"option of epic {context.info_name} in {path}")
-        if isinstance(value, dict):
-            value = [f"{k}={json.dumps(v)}" for k, v in value.items()]
-        elif isinstance(value, list) and not getattr(known[name], "multiple", False):
+    for line, key, value in _config_values(path, known):
+        name = choose(flags.get(key, key), known, f"option of epic {context.info_name} in {path}, line {line},")
+        many = getattr(known[name], "multiple", False)
+        if many and isinstance(value, dict):
+            value = [f"{k}={json.dumps(v, default=str)}" for k, v in value.items()]
+        elif isinstance(value, list) and not many:
             value = ",".join(map(str, value))
+        words = isinstance(value, list) and all(isinstance(v, str) for v in value)
+        if not (words if many else isinstance(value, (str, int, float))):
+            wanted = "a mapping such as {name: value}" if many else "one value"
+            raise InputError(f"{path}, line {line}: {key} takes {wanted}, got {str(value)[:60]!r}")
         found[name] = value
     context.default_map = {**(context.default_map or {}), **found}
     return path
 
 
-def _flat(values: Mapping[Any, Any], known: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """Name the values of a mapping such as ``cost`` like their options: ``cost_epochs``."""
-    for key, value in values.items():
-        name = str(key).replace("-", "_")
-        if value is None or name in NOT_OPTIONS:  # the config of a finished run, which lies next to its result
-            continue
-        if isinstance(value, dict) and any(str(k).startswith(f"{name}_") for k in known):
-            yield from _flat({f"{name}_{k}": v for k, v in value.items()}, known)
-        else:
-            yield name, value
+DEEPEST = 8
+"""Mappings and lists inside each other in a config, at most."""
+
+
+def _config_values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[int, str, Any]]:
+    """Yield line, name and value of the options in a YAML file.
+
+    What is named in parts is refused, and so is what lies too deep: a few lines of either could fill the memory.
+    """
+    import yaml
+
+    try:
+        text, depth = path.read_text(encoding="utf-8"), 0
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
+                what = "anchors (&, *) are not understood" if depth <= DEEPEST else "this lies too deep"
+                raise InputError(f"the config {path}, line {event.start_mark.line + 1}: {what}: write plain values")
+        loader = yaml.SafeLoader(text)
+        root = loader.get_single_node()
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"cannot read the config {path}: {error}") from error
+    if not isinstance(root, yaml.MappingNode):
+        raise InputError(f"the config {path} must hold lines such as `epochs: 50`")
+
+    def values(node: yaml.MappingNode, prefix: str) -> Iterator[tuple[int, str, Any]]:
+        """Name the values of a mapping such as ``cost`` like their options: ``cost_epochs``."""
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            with reading(f"the config {path}, line {line},", "write lines such as `epochs: 50`"):
+                name = prefix + str(loader.construct_object(key, deep=True)).replace("-", "_")
+                found = loader.construct_object(value, deep=True)
+            if found is None or name in NOT_OPTIONS:  # the config of a finished run, which lies next to its result
+                continue
+            if isinstance(value, yaml.MappingNode) and any(str(k).startswith(f"{name}_") for k in known):
+                yield from values(value, f"{name}_")
+            else:
+                yield line, name, found
+
+    yield from values(root, "")
 
 
 ConfigFile = Annotated[

@@ -35,6 +35,7 @@ def quality(
     from dataclasses import asdict
     from json import dumps
 
+    from epic._io import write_text
     from epic.augment import METHODS
     from epic.compare.quality import COLUMNS, quality_of_originals, row
     from epic.compare.quality import quality as measure
@@ -61,5 +62,5 @@ def quality(
     rows = [row(name, measured, list(distances)) for name, measured in found.items()]
     show(titles, rows, title=f"{loaded.name}, {min(graphs, len(train))} training graphs", width=110)
     if json is not None:
-        json.write_text(dumps({name: asdict(m) for name, m in found.items()}, indent=1) + "\n")
+        write_text(json, dumps({name: asdict(m) for name, m in found.items()}, indent=1) + "\n")
         typer.echo(f"wrote {json}")

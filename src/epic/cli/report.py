@@ -41,6 +41,7 @@ def report(
     target = Path("report.html") if out is None and form == "html" else out
     if target is not None:
         need_writable(target)
+    from epic._io import write_text
     from epic.compare.store import Store
     from epic.paper import report as view
     from epic.paper.plans import load_plan, names
@@ -67,5 +68,5 @@ def report(
     if target is None:
         typer.echo(text, nl=False)
         return
-    target.write_text(text, encoding="utf-8")
+    write_text(target, text)
     typer.echo(f"wrote {target}")

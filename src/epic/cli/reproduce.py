@@ -41,6 +41,7 @@ def reproduce(
 
     Example: epic reproduce main --datasets BZR,COX2 --backbones gin --workers 2
     """
+    from epic._io import write_text
     from epic.compare.runner import carry_out, outlook
     from epic.compare.runs import Runs
     from epic.compare.store import Store
@@ -69,7 +70,7 @@ def reproduce(
         if not dry:
             carry_out(runs, perform, call=call.record(), **how)
     if not dry:
-        page.write_text(report(shown), encoding="utf-8")
+        write_text(page, report(shown))
         typer.echo(f"wrote {page}")
         failed = sum(len(runs.failed) for runs in shown)
         if failed:

@@ -35,6 +35,7 @@ def train(
     epic train NCI1 --method drop_edge --set p=0.3 --seed 1
     """
     from epic._checkpoint import identity
+    from epic._io import write_text
     from epic.train.config import run_config
     from epic.train.run import dataset_of, file_digest
     from epic.train.run import run as run_it
@@ -60,7 +61,7 @@ def train(
         progress=progress(),
         on_epoch_end=_watcher(folder / "tensorboard"),
     )
-    (folder / "result.json").write_text(json.dumps(record, indent=1) + "\n")
+    write_text(folder / "result.json", json.dumps(record, indent=1) + "\n")
     metric = {"classes": "accuracy", "binary": "ROC-AUC", "values": "minus mean absolute error"}[loaded.task]
     told = f"{name}: test {metric} {record['test']:.4f} (validation {record['validation']:.4f})"
     if "epochs" in record:

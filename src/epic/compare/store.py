@@ -4,27 +4,41 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from epic.compare.task import Task
 from epic.errors import InputError
+from epic.labels import TASKS
+
+log = logging.getLogger(__name__)
+
+MOST_ASKED = 1000
+"""Seeds, epochs and settings that a call may have asked for: each of them makes its plan longer."""
+NAMED = 3
+"""Lines that are left out are named, up to this many."""
 
 
 class Store:
     """Records by task.
 
     A line is ``{"key", "kind", "config", ...}``; a failed task has ``error`` instead of scores. The last record of a
-    task wins, except that an error never replaces a success. So files of two machines merge with ``cat``. A line torn
-    by a kill is skipped.
+    task wins, except that an error never replaces a success. So files of two machines merge with ``cat``. A line that
+    is no record, such as one torn by a kill, is skipped and named.
+
+    Attributes:
+        skipped: File, line and reason of each line that was skipped.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._records: dict[str, dict[str, Any]] = {}
+        self.skipped: dict[tuple[Path, int], str] = {}
+        self._told: dict[Path, int] = {}
         self._size = 0
         if self.path.exists():
             self._read(self.path)
@@ -54,10 +68,20 @@ class Store:
             text = path.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             raise InputError(f"cannot read results from {path}: {error.strerror}") from error
-        for record in filter(None, map(_record_of, text.split("\n"))):
-            old = self._records.get(record["key"])
-            if "error" not in record or old is None or "error" in old:
+        for number, line in enumerate(text.split("\n"), 1):
+            try:
+                record = _record_of(line) if line.strip() else None
+            except (ValueError, RecursionError) as error:
+                self.skipped.setdefault((path, number), str(error))
+                continue
+            if record is not None and ("error" not in record or "error" in self._records.get(record["key"], record)):
                 self._records[record["key"]] = record
+        new = {line: reason for (file, line), reason in self.skipped.items() if file == path}
+        if new and self._told.get(path) != len(new):
+            self._told[path] = len(new)
+            named = "; ".join(f"line {line}: {reason}" for line, reason in list(new.items())[:NAMED])
+            more = f"; and {len(new) - NAMED} more" if len(new) > NAMED else ""
+            log.warning(f"{path}: {len(new)} lines are no results and are left out ({named}{more})")
 
     def __len__(self) -> int:
         return len(self._records)
@@ -79,7 +103,7 @@ class Store:
         """Open the file for appending; a second writer is refused while the first is at work."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = self.path.open("ab+")
+            file = self.path.open("ab+", buffering=0)
         except OSError as error:
             raise InputError(f"cannot write results to {self.path}: {error.strerror}; name another file") from error
         with file:
@@ -114,16 +138,98 @@ class Writer:
     def add(self, task: Task, outcome: dict[str, Any]) -> None:
         """Append one record."""
         record = {"key": task.key, "kind": task.kind, "config": task.config, **outcome}
-        self._file.write(json.dumps(record).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        line, start = json.dumps(record).encode() + b"\n", self._file.seek(0, os.SEEK_END)
+        try:
+            while line:
+                line = line[self._file.write(line) :]
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self._file.truncate(start)  # half a line helps nobody
+            raise InputError(f"cannot write results to {self._store.path}: {error.strerror}") from error
         self._store._records[task.key] = record
 
 
-def _record_of(line: str) -> dict[str, Any] | None:
-    """Read one line; None if it is torn or no record. A torn line may have another file appended to it."""
+def _record_of(line: str) -> dict[str, Any]:
+    """Read one line. A torn line may have another file appended to it.
+
+    Raises:
+        ValueError: It is no record, and why.
+    """
     try:
         record = json.loads(line[max(0, line.rfind('{"key": ')) :])
     except ValueError:
-        return None
-    return record if isinstance(record, dict) and "key" in record else None
+        raise ValueError("no JSON, or torn by a kill") from None
+    if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
+        raise ValueError("no record of a task")
+    if not isinstance(record.get("config"), dict):
+        raise ValueError("its config is missing")
+    if record.get("key") != Task(record["kind"], record["config"]).key:
+        raise ValueError("its key is not that of its config")
+    needed = ("error",) if "error" in record else NEEDED.get(record["kind"], ())
+    if missing := [name for name in needed if name not in record]:
+        raise ValueError(f"it lacks {', '.join(missing)}")
+    for name, fits in FIELDS.items():
+        if name in record and not fits(record[name]):
+            raise ValueError(f"its {name} is {str(record[name])[:40]!r}")
+    return record
+
+
+def _number(value: Any) -> bool:
+    """Whether it is a number that can be one of a run; NaN is."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and not abs(value) >= 1e12
+
+
+def _seconds(value: Any) -> bool:
+    return _number(value) and value >= 0
+
+
+def _count(value: Any) -> bool:
+    return _number(value) and value >= 1
+
+
+def _numbers(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 0 and all(map(_number, value))
+
+
+def _losses(value: Any) -> bool:
+    return isinstance(value, list) and all(v is None or _number(v) for v in value)
+
+
+def _call(value: Any) -> bool:
+    """Whether it can be the options of a command: words and numbers, and lists and mappings of words."""
+    if not isinstance(value, dict):
+        return False
+    for key, option in value.items():
+        inner = option if isinstance(option, list) else [*option.values()] if isinstance(option, dict) else []
+        if not isinstance(option, (str, int, list, dict)) or not all(isinstance(v, str) for v in inner):
+            return False
+        if key in ("seeds", "tune", "epochs") and not (isinstance(option, int) and 0 <= option <= MOST_ASKED):
+            return False
+    return True
+
+
+FIELDS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("error", "data"), lambda value: isinstance(value, str)),
+    "task": lambda value: value in TASKS,
+    **dict.fromkeys(("test", "validation", "accuracy", "voted_accuracy", "k_accuracy", "majority_accuracy"), _number),
+    **dict.fromkeys(("seconds", "seconds_in_all", "fit_seconds", "nearest_seconds"), _seconds),
+    **dict.fromkeys(("updates", "epochs"), _count),
+    "prepared": lambda value: value is None or _seconds(value),
+    "sizes": lambda value: _numbers(value) and len(value) == 3,
+    "train_loss": _numbers,
+    "validation_loss": _losses,
+    "history": lambda value: isinstance(value, dict) and all(map(_losses, value.values())),
+    "pattern": lambda value: isinstance(value, dict) and all(map(_number, value.values())),
+    "frobenius": lambda value: isinstance(value, dict) and all(k.isdecimal() and _number(v) for k, v in value.items()),
+    "versions": lambda value: isinstance(value, dict),
+    "call": _call,
+}
+"""What the values of a record must be, where it has them."""
+NEEDED = {
+    "train": ("test", "validation"),
+    "curves": ("train_loss", "validation_loss"),
+    "blur": ("frobenius",),
+    "lollipop": ("pattern",),
+    "distance": ("majority_accuracy",),
+}
+"""What a record of each kind must have, unless the task failed."""

@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 from typing_extensions import Self
 
-from epic._io import read_tensors, write_tensors
+from epic._io import check_like, read_tensors, write_tensors
 from epic.costs.edge import EdgeCost
 from epic.distance.edges import MATCHINGS, PricedGraphs, edge_distance_matrix
 from epic.distance.explain import Explanation, explain
 from epic.distance.matrices import distance_matrix
 from epic.distance.nearest import Neighbors, nearest, nearest_of
 from epic.distance.pairs import Pairs, embed_both, exact_distances
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, reading
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.matching.types import NodeCosts
@@ -261,10 +261,10 @@ def cost_from_state(tensors: dict[str, Tensor], header: dict[str, Any], path: st
     """Make the cost that a header describes, whatever its kind."""
     known = {c.kind: c for c in _descendants(Cost) if c.__dict__.get("kind")}  # type: ignore[type-abstract]
     kind = choose(header.get("kind"), known, f"kind of cost in {path}:")
-    try:
-        return known[kind].from_state(tensors, header)
-    except (KeyError, TypeError, RuntimeError) as error:
-        raise InputError(f"{path} does not hold a complete {kind} cost ({error}): save it again") from error
+    with reading(path):
+        cost = known[kind].from_state(tensors, header)
+        check_like(tensors, cost.state()[0])
+    return cost
 
 
 def check_cost(value: Any, name: str = "cost") -> Cost | None:

@@ -28,8 +28,8 @@ class FeatureCost(Cost):
     metric = "euclidean"
 
     def __init__(self, edit: float | None = None) -> None:
-        if edit is not None and edit <= 0:
-            raise InputError(f"edit must be positive, got {edit}")
+        if edit is not None and not 0 < edit < torch.finfo(torch.float).max:
+            raise InputError(f"edit must be positive and finite, got {edit}")
         self.edit = edit
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:

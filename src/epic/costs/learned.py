@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import Self
 
+from epic._io import check_like
 from epic.costs.base import Cost, euclidean
 from epic.costs.learning import Epoch, Learning, learn
 from epic.costs.triplets import split_graphs
@@ -20,7 +21,7 @@ from epic.graphs.packed import Graphs, PackedGraphs
 from epic.labels import known_task, typed
 from epic.matching.types import NodeCosts
 from epic.nn.cost_network import CostNetwork
-from epic.nn.layers import BACKBONES, FeatureSchema, feature_schemas
+from epic.nn.layers import BACKBONES, KINDS, FeatureSchema, feature_schemas
 from epic.random import Seed, base_seed, seeded
 
 
@@ -174,11 +175,15 @@ class LearnedCost(Cost, nn.Module):
     def from_state(cls, tensors: dict[str, Tensor], header: dict[str, Any]) -> LearnedCost:
         shape = dict(header["config"])
         nodes, edges = (
-            None if c is None else FeatureSchema(c["kind"], tuple(c["sizes"]))
+            None if c is None else FeatureSchema(choose(c["kind"], KINDS, "kind of features"), tuple(c["sizes"]))
             for c in (shape.pop("nodes"), shape.pop("edges"))
         )
         assert nodes is not None
         cost = cls(**shape)
+        if cost.num_layers > len(tensors):
+            raise InputError(f"{cost.num_layers} layers in {len(tensors)} tensors")
+        with torch.device("meta"):  # what the network would be, before memory is asked for
+            check_like(tensors, cost._network(nodes, edges).state_dict())
         cost.network_ = cost._network(nodes, edges).to(tensors["price.0.weight"].dtype).eval()
         cost.network_.load_state_dict(tensors)
         cost.learning_ = None if header["learning"] is None else Learning(**header["learning"])

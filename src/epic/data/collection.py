@@ -17,8 +17,9 @@ from epic.data.dataset import Dataset
 from epic.data.download import fetch
 from epic.data.files import read_graphs, write_graphs
 from epic.data.splits import Split
-from epic.errors import InputError
+from epic.errors import InputError, choose, reading
 from epic.graphs.packed import entries
+from epic.labels import TASKS
 
 log = logging.getLogger(__name__)
 FORMAT = "names"  # of the header of parsed sets; another one is parsed again
@@ -71,7 +72,8 @@ class Collection:
                 raise InputError(f"{self.url(name)} holds no {self.mark(name)}: check the name")
         found = place
         files = [f for pattern in self.files for f in found.glob(pattern)]
-        return parsed(name, files=files, read=lambda: self.read(found, name))
+        with reading(found, "fetch it again"):
+            return parsed(name, files=files, read=lambda: self.read(found, name))
 
 
 def data_folders(data: str | Path | None = None) -> list[Path]:
@@ -97,12 +99,14 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
     key = hashlib.blake2b(repr([str(f) for f in sources] + [repr(how)]).encode(), digest_size=6).hexdigest()
     path = cache_folder() / "parsed" / f"{name}-{key}.safetensors"
     try:
-        graphs, header = read_graphs(path, check=False)
-        if header.get("stamp") == stamp:
-            log.debug("%s: read from %s", name, path)
-            split = header["split"] and Split(**{k: torch.tensor(part) for k, part in header["split"].items()})
-            about = {k: entries(v) for k, v in header["per_graph"].items()}
-            return Dataset(name, replace(graphs, per_graph=about), header["task"], split, tuple(header["notes"]))
+        graphs, header = read_graphs(path)
+        with reading(path):
+            if header["stamp"] == stamp:
+                log.debug("%s: read from %s", name, path)
+                split = header["split"] and Split(**{k: torch.tensor(part) for k, part in header["split"].items()})
+                about = {k: entries(v) for k, v in header["per_graph"].items()}
+                graphs = replace(graphs, per_graph=about)
+                return Dataset(name, graphs, choose(header["task"], TASKS, "task"), split, tuple(header["notes"]))
     except InputError:
         pass
     dataset = read()
@@ -112,7 +116,7 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
         path.parent.mkdir(parents=True, exist_ok=True)
         kept = {"task": dataset.task, "split": parts, "notes": dataset.notes, "per_graph": about}
         write_graphs(path, dataset.graphs, stamp=stamp, **kept)
-    except OSError as error:  # a read-only home is no reason to fail
+    except (InputError, OSError) as error:  # a read-only home or a full disk is no reason to fail
         log.debug("cannot write %s: %s", path, error)
     return dataset
 
@@ -124,10 +128,10 @@ def integers(text: bytes, path: Path, columns: int | None = None) -> np.ndarray:
     """
     try:
         flat = np.array(text.replace(b",", b" ").split(), dtype=np.int64)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise InputError(f"{path} is damaged ({error}): fetch it again") from error
     lines = text.splitlines()
-    width = columns or (len(lines[0].replace(b",", b" ").split()) if lines else 1)
+    width = columns or max(1, len(lines[0].replace(b",", b" ").split()) if lines else 1)
     if flat.size != len(lines) * width:
         raise InputError(f"{path} is damaged: {flat.size} numbers in {len(lines)} lines, expected {width} in each")
     return flat.reshape(len(lines), width)

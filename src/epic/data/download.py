@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import http.client
+import os
 import shutil
 import tempfile
 import urllib.error
@@ -11,7 +14,12 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from epic.errors import InputError
+from epic.errors import InputError, reading
+
+MOST_BYTES = 1 << 34
+"""Bytes of an archive, or of what is in it, at most: 16 GiB."""
+MOST_RATIO = 200
+"""How much larger the files of an archive may be than the archive, at most; TU's text packs about 10 times."""
 
 
 def fetch(url: str, *, folder: Path, name: str, progress: bool = True) -> Path:
@@ -44,11 +52,15 @@ def _download(url: str, path: Path, progress: bool) -> None:
                 while piece := answer.read(1 << 16):
                     file.write(piece)
                     bar.update(len(piece))
+                    if file.tell() > MOST_BYTES:
+                        raise InputError(f"{url} is longer than {MOST_BYTES} bytes: not fetched")
                 if size and file.tell() != size:
                     raise InputError(f"{url} broke off after {file.tell()} of {size} bytes: try again")
     except urllib.error.HTTPError as error:
         raise InputError(f"{url} answered {error.code} {error.reason}: check the name") from error
-    except OSError as error:
+    except (OSError, http.client.HTTPException) as error:
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise InputError(f"cannot write to {path.parent.parent}: {os.strerror(error.errno)}") from error  # type: ignore[union-attr, arg-type]
         reason = getattr(error, "reason", error)
         raise InputError(
             f"cannot reach {url} ({reason}): connect to the network, or put the files in a folder and name it with "
@@ -57,18 +69,20 @@ def _download(url: str, path: Path, progress: bool) -> None:
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack a zip whose every member stays inside ``folder``."""
+    """Unpack a zip whose every member stays inside ``folder``, is no link, and unpacks to a plausible size.
+
+    Raises:
+        InputError: A member would do otherwise, or the zip is damaged; nothing is unpacked then, or part of it.
+    """
     folder.mkdir(parents=True)
     root = folder.resolve()
-    try:
-        with zipfile.ZipFile(archive) as file:
-            for member in file.infolist():
-                place = (root / member.filename).resolve()
-                link = (member.external_attr >> 16) & 0o170000 == 0o120000
-                if link or (place != root and root not in place.parents):
-                    raise InputError(
-                        f"the archive holds {member.filename!r}, which leads out of its folder: not unpacked"
-                    )
-            file.extractall(root)
-    except zipfile.BadZipFile as error:
-        raise InputError(f"{archive.name} is not a whole zip file ({error}): try again") from error
+    with reading(archive.name, "try again"), zipfile.ZipFile(archive) as file:
+        for member in file.infolist():
+            place = (root / member.filename).resolve()
+            link = (member.external_attr >> 16) & 0o170000 == 0o120000
+            if link or (place != root and root not in place.parents):
+                raise InputError(f"it holds {member.filename!r}, which leads out of its folder")
+        size, limit = sum(m.file_size for m in file.infolist()), (1 << 20) + MOST_RATIO * archive.stat().st_size
+        if size > min(limit, MOST_BYTES):  # zipfile never writes more than a member says
+            raise InputError(f"it would unpack to {size} bytes")
+        file.extractall(root)

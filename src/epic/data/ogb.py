@@ -14,10 +14,13 @@ from torch import Tensor
 from epic.data.collection import Collection, integers
 from epic.data.dataset import Dataset
 from epic.data.splits import Split
-from epic.errors import InputError
+from epic.errors import InputError, reading
+from epic.graphs.checks import check_pack
 from epic.graphs.packed import PackedGraphs, entries, offsets
 
 URL = "http://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download"
+MOST_RATIO = 200
+"""How much smaller a packed file of numbers may be, at most; those of OGB are up to 50 times smaller."""
 NAMES = ("ogbg-molbbbp", "ogbg-molbace", "ogbg-molhiv")
 
 
@@ -62,6 +65,7 @@ def read_ogb(folder: str | Path, name: str) -> Dataset:
         y,
         _about(root / "mapping" / "mol.csv.gz", len(nodes)),
     )
+    check_pack(graphs)
     parts = [_table(root / "split" / "scaffold" / f"{p}.csv.gz")[:, 0] for p in ("train", "valid", "test")]
     return Dataset(name, graphs, "binary", Split(*map(torch.from_numpy, parts)))
 
@@ -69,10 +73,12 @@ def read_ogb(folder: str | Path, name: str) -> Dataset:
 def _open(path: Path) -> bytes:
     if not path.is_file():
         raise InputError(f"{path} is missing: fetch the set again")
-    try:
-        return gzip.decompress(path.read_bytes())
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path} is damaged ({error}): fetch it again") from error
+    limit = (1 << 20) + MOST_RATIO * path.stat().st_size
+    with reading(path, "fetch it again"), gzip.open(path) as file:
+        contents = file.read(limit + 1)
+        if len(contents) > limit:
+            raise InputError(f"it unpacks to more than {limit} bytes")
+    return contents
 
 
 def _table(path: Path) -> np.ndarray:

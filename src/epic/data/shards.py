@@ -14,10 +14,12 @@ from torch_geometric.data import Dataset as PyGDataset
 
 from epic._io import whole, write_bytes
 from epic.data.files import read_graphs
-from epic.errors import InputError
+from epic.errors import InputError, reading
 from epic.graphs.packed import PackedGraphs, join
 
 MANIFEST = "shards.json"
+MOST_SHARDS = 1_000_000
+AGAIN = "run `epic augment` again with the same options: it makes only what is missing"
 
 
 class Shards(PyGDataset):
@@ -39,15 +41,20 @@ class Shards(PyGDataset):
         self.manifest = read_manifest(self.folder)
         if missing := [n for n, _ in self.planned() if not whole(self.folder / n)]:
             raise InputError(
-                f"{self.folder} lacks {len(missing)} of its shards (first: {missing[0]}), or they are damaged: run "
-                "`epic augment` again with the same options: it makes only these"
+                f"{self.folder} lacks {len(missing)} of its shards (first: {missing[0]}), or they are damaged: {AGAIN}"
             )
         self.starts = [0, *accumulate(count for _, count in self.planned())]
         self._cache()
         super().__init__(None, transform)
 
     def _cache(self) -> None:
-        self._read = lru_cache(self.keep)(lambda name: read_graphs(self.folder / name, check=False)[0])
+        self._read = lru_cache(self.keep)(self._shard)
+
+    def _shard(self, name: str) -> PackedGraphs:
+        graphs, count = read_graphs(self.folder / name)[0], dict(self.planned())[name]
+        if len(graphs) != count:
+            raise InputError(f"{self.folder / name} holds {len(graphs)} graphs, not {count}: delete it, and {AGAIN}")
+        return graphs
 
     def planned(self) -> list[tuple[str, int]]:
         """Return names and sizes of the shards."""
@@ -78,6 +85,8 @@ def plan(count: int, shard: int) -> list[tuple[str, int]]:
     >>> plan(5, 2)
     [('shard-00000.safetensors', 2), ('shard-00001.safetensors', 2), ('shard-00002.safetensors', 1)]
     """
+    if count < 1 or shard < 1 or -(-count // shard) > MOST_SHARDS:
+        raise InputError(f"{count} graphs cannot be laid in shards of {shard}: make at most {MOST_SHARDS} shards")
     return [(f"shard-{i:05d}.safetensors", min(shard, count - i * shard)) for i in range(-(-count // shard))]
 
 
@@ -103,11 +112,9 @@ def begin(folder: Path, manifest: dict[str, Any]) -> list[tuple[str, int]]:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Read what a folder of shards says about itself."""
     path = folder / MANIFEST
-    try:
-        found = json.loads(path.read_text())
+    if not path.is_file():
+        raise InputError(f"{folder} is no folder of shards: it has no {MANIFEST}")
+    with reading(path, "write the shards again"):
+        found = json.loads(path.read_text(encoding="utf-8"))
         plan(found["count"], found["shard"])
-    except FileNotFoundError as error:
-        raise InputError(f"{folder} is no folder of shards: it has no {MANIFEST}") from error
-    except (ValueError, KeyError, TypeError, ArithmeticError) as error:
-        raise InputError(f"{path} is damaged ({error}): write the shards again") from error
     return found

@@ -14,6 +14,8 @@ from epic.data.dataset import Dataset, task_of
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, offsets
 
+MOST_NUMBERS = 1 << 28
+"""Numbers in a matrix of one-hot labels, at most."""
 URL = "https://www.chrsmrrs.com/graphkerneldatasets"
 # Classification sets of the collection, to tell a misspelt name from one worth downloading. Not checked against its
 # site; any other set works from a folder. Its regression sets have no graph labels, so they are left out.
@@ -94,8 +96,11 @@ def _one_hot(path: Path, rows: int) -> Tensor:
     labels = _numbers(path)
     if len(labels) != rows:
         raise InputError(f"{path} has {len(labels)} lines, expected {rows}")
-    columns = [F.one_hot(torch.from_numpy(np.unique(c, return_inverse=True)[1])) for c in labels.T]
-    return torch.cat(columns, dim=1).float()
+    codes = [np.unique(c, return_inverse=True) for c in labels.T]
+    width = sum(len(values) for values, _ in codes)
+    if rows * width > MOST_NUMBERS:
+        raise InputError(f"{path} has {width} different labels for {rows} rows: one-hot they would not fit in memory")
+    return torch.cat([F.one_hot(torch.from_numpy(c)) for _, c in codes], dim=1).float()
 
 
 def _dataset(folder: Path, name: str) -> Dataset:

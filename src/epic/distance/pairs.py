@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from epic._threads import few_threads
-from epic.graphs.convert import check_same_features, pack
+from epic.graphs.checks import check_same_features
+from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
 from epic.graphs.ragged import AREA, buckets, offsets, padded_index, padded_mask, ranges, to_array
 from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any
+from copy import copy
+from operator import index
 
 import numpy as np
 import torch
@@ -12,9 +13,21 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import BaseData
 
 from epic.errors import InputError
+from epic.graphs.checks import (
+    check_bare,
+    check_edge_index,
+    check_edges,
+    check_finite,
+    check_offsets,
+    check_pack,
+    check_rows,
+    plain,
+)
 from epic.graphs.packed import Graphs, PackedGraphs, entries, offsets
 from epic.labels import as_numbers
 
+CORE = ("edge_index", "x", "edge_attr", "y")
+"""Attributes that every reader of a graph looks at."""
 _STRUCTURE = frozenset({"edge_index", "adj_t", "y", "batch", "ptr", "num_nodes"})
 
 
@@ -24,7 +37,8 @@ def pack(graphs: Graphs, check: bool = True) -> PackedGraphs:
     Args:
         graphs: A ``PackedGraphs`` (returned as it is), a ``Batch``, one ``Data``, any sequence of ``Data``, or what
             ``epic.data.load`` gives.
-        check: Whether to check that indices are in range and shapes agree.
+        check: Whether to check once more that the result is whole; what is wrong with the graphs themselves is
+            noticed in any case.
 
     Raises:
         InputError: The graphs are broken, or differ in their attributes.
@@ -39,6 +53,8 @@ def pack(graphs: Graphs, check: bool = True) -> PackedGraphs:
         packed = _from_list(_as_list(graphs))
     if check:
         check_pack(packed)
+    else:
+        check_finite(packed)
     return packed
 
 
@@ -63,24 +79,23 @@ def _as_list(graphs: Graphs) -> list[Data]:
 
 def _from_list(graphs: list[Data]) -> PackedGraphs:
     node_counts, edge_counts, blank = [], [], torch.zeros(2, 0, dtype=torch.long)
+    graphs = [_ordinary(g, i) for i, g in enumerate(graphs)]
     for i, g in enumerate(graphs):
-        index = blank if g.edge_index is None else g.edge_index
-        if index.dim() != 2 or index.shape[0] != 2 or index.is_floating_point():
-            raise InputError(
-                f"graph {i}: edge_index must be integers of shape [2, edges], got {index.dtype} {list(index.shape)}"
-            )
-        count = g.x.shape[0] if isinstance(g.get("x"), Tensor) and g.x.dim() > 0 else g.num_nodes
-        if count is None:
-            raise InputError(f"graph {i} has neither x nor num_nodes: set num_nodes so that isolated nodes count")
-        _check_rows(g, f"graph {i}", nodes=int(count), edges=index.shape[1])
-        node_counts.append(int(count))
-        edge_counts.append(index.shape[1])
+        stored = g.to_dict()
+        edges, x = stored.get("edge_index"), stored.get("x")
+        edges = blank if edges is None else edges
+        count = _node_count(i, g) if x is None or x.dim() == 0 or "num_nodes" in stored else x.shape[0]
+        check_edge_index(edges, i, nodes=count)
+        check_rows(stored, i, nodes=count, edges=edges.shape[1])
+        node_counts.append(count)
+        edge_counts.append(edges.shape[1])
     device = graphs[0].edge_index.device if graphs[0].edge_index is not None else blank.device
     sizes = torch.tensor(node_counts, device=device)
     ptr, edge_ptr = offsets(sizes), offsets(torch.tensor(edge_counts, device=device))
     edge_index = torch.cat([blank.to(device) if g.edge_index is None else g.edge_index for g in graphs], dim=1).long()
+    check_bare(ptr, edge_index, *(g.x for g in graphs if g.get("x") is not None))
     # Checked here too: after the shift an index out of its graph would silently point into a neighbour.
-    _check_edges(edge_index, edge_ptr, sizes, low=torch.zeros_like(sizes))
+    check_edges(edge_index, edge_ptr, sizes, low=torch.zeros_like(sizes))
     edge_index = edge_index + torch.repeat_interleave(ptr[:-1], edge_ptr.diff())
     for key in ("x", "edge_attr"):
         have = [g.get(key) is not None for g in graphs]
@@ -102,14 +117,36 @@ def _per_graph(graphs: list[Data], known: set[str]) -> dict[str, np.ndarray]:
     return {k: entries(g[k] for g in graphs) for k in graph_attributes(graphs, known)}
 
 
-def _check_rows(stored: Any, where: str, *, nodes: int, edges: int) -> None:
-    """Refuse attributes that do not fit their graph: only the totals could be compared later."""
-    if stored.get("adj_t") is not None and stored.get("edge_index") is None:
-        raise InputError(f"{where} has adj_t and no edge_index: leave out ToSparseTensor")
-    for key, rows, what in (("x", nodes, "nodes"), ("edge_attr", edges, "edges")):
+def _ordinary(g: Data, i: int) -> Data:
+    """Return a graph whose structure, features and labels are tensors of ordinary numbers."""
+    stored, converted = g.to_dict(), {}
+    for key in CORE:
         value = stored.get(key)
-        if isinstance(value, Tensor) and value.dim() > 0 and value.shape[0] != rows:
-            raise InputError(f"{key} of {where} has {value.shape[0]} rows for {rows} {what}")
+        if value is not None and (tensor := plain(value, key, i)) is not value:
+            converted[key] = tensor
+    if not converted:
+        return g
+    g = copy(g)
+    for key, value in converted.items():
+        g[key] = value
+    return g
+
+
+def _node_count(i: int, g: Data) -> int:
+    """Return the number of nodes that a graph states, or that follows from its other attributes."""
+    count = g.to_dict().get("num_nodes")
+    count = g.num_nodes if count is None else count  # PyG's own way would add up what is no number
+    if count is None:
+        raise InputError(f"graph {i} has neither x nor num_nodes: set num_nodes so that isolated nodes count")
+    try:
+        number = index(count)
+    except TypeError:
+        number = -1
+    if number < 0 or isinstance(count, bool):
+        raise InputError(f"num_nodes of graph {i} is {count!r}: it must be 0 or more, and an int")
+    if number > 1 << 40:
+        raise InputError(f"num_nodes of graph {i} is {number}: no memory holds that many")
+    return number
 
 
 def _skipped(key: str) -> bool:
@@ -131,7 +168,7 @@ def _keys(g: Data, nodes: int, edges: int) -> tuple[list[str], list[str]]:
 
 
 def _stack(graphs: list[Data], key: str) -> Tensor:
-    values = [g[key] for g in graphs]
+    values = [plain(g[key], key, i) for i, g in enumerate(graphs)]
     width = values[0].shape[1:]
     for i, v in enumerate(values):
         if v.shape[1:] != width:
@@ -151,25 +188,42 @@ def _labels(graphs: list[Data]) -> Tensor | None:
         return None
     rows = [as_numbers(y, f"graph {i}").reshape(1, -1) for i, y in enumerate(labels)]
     widths = {r.shape[1] for r in rows}
+    if 0 in widths:
+        at = next(i for i, r in enumerate(rows) if r.shape[1] == 0)
+        raise InputError(f"y of graph {at} is empty: give it a label, or leave out y of all graphs")
     if len(widths) > 1:
         raise InputError(f"labels y have different widths {sorted(widths)}: give each graph the same number of targets")
-    y = torch.cat(rows)
-    return y[:, 0] if y.shape[1] == 1 and torch.as_tensor(labels[0]).dim() < 2 else y
+    y = _whole_numbers(torch.cat(rows))
+    return y[:, 0] if y.shape[1] == 1 and labels[0].dim() < 2 else y
+
+
+def _whole_numbers(y: Tensor) -> Tensor:
+    """Return labels that are true or false as 1 and 0."""
+    return y.long() if y.dtype == torch.bool else y
 
 
 def _from_batch(batch: Batch) -> PackedGraphs:
     if not isinstance(batch, Data):
         raise InputError(f"a {type(batch).__name__} has several kinds of nodes: only homogeneous graphs can be used")
+    where = "the batch"
     stored = batch.to_dict()
-    edge_index, ptr = stored.get("edge_index"), stored.get("ptr")
+    stored |= {k: plain(stored[k], k, where) for k in (*CORE, "ptr", "batch") if stored.get(k) is not None}
+    edge_index, ptr, owner = stored.get("edge_index"), stored.get("ptr"), stored.get("batch")
     if edge_index is None:
-        edge_index = torch.zeros(2, 0, dtype=torch.long, device=None if batch.batch is None else batch.batch.device)
+        edge_index = torch.zeros(2, 0, dtype=torch.long, device=None if owner is None else owner.device)
     if ptr is None:
-        if batch.batch is None:
-            raise InputError("this Batch has neither ptr nor batch: make it with Batch.from_data_list or a DataLoader")
-        ptr = offsets(torch.bincount(batch.batch, minlength=batch.num_graphs))
-    graphs, nodes, edges = ptr.numel() - 1, ptr[-1].item(), edge_index.shape[1]
-    _check_rows(stored, "the batch", nodes=nodes, edges=edges)
+        if owner is None or owner.dim() != 1 or bool((owner.diff() < 0).any()) or (owner.numel() and int(owner[0]) < 0):
+            raise InputError(
+                "this Batch has no ptr, and no batch that numbers the graphs in rising order: make it with "
+                "Batch.from_data_list or a DataLoader"
+            )
+        ptr = offsets(torch.bincount(owner.long(), minlength=batch.num_graphs))
+    check_offsets(ptr, None, "ptr of the batch")
+    graphs, nodes = ptr.numel() - 1, int(ptr[-1])
+    check_edge_index(edge_index, where, nodes=nodes)
+    edge_index, edges = edge_index.long(), edge_index.shape[1]
+    check_rows(stored, where, nodes=nodes, edges=edges)
+    check_bare(ptr, edge_index, *(stored[k] for k in ("x", "batch") if stored.get(k) is not None))
     edge_ptr, order = _edge_offsets(edge_index, ptr)
     if order is not None:
         edge_index = edge_index[:, order]
@@ -181,19 +235,20 @@ def _from_batch(batch: Batch) -> PackedGraphs:
         if key == "x":
             node[key] = value
         elif batch.is_edge_attr(key) and value.shape[0] == edges:
-            edge[key] = value if order is None else value[order]
+            edge[key] = plain(value if order is None else value[order], key, where)
         elif batch.is_node_attr(key) and value.shape[0] == nodes and not is_graph_attribute(batch, key, ptr):
-            node[key] = value
+            node[key] = plain(value, key, where)
     y = stored.get("y")
     if y is not None and not isinstance(y, Tensor):  # PyG collates texts to a list
         y = torch.cat([as_numbers(v, f"graph {i}").reshape(1, -1) for i, v in enumerate(y)])
-    if y is not None and y.dim() > 0 and y.shape[0] != graphs:
-        if y.dim() > 1 or y.numel() % graphs:
-            raise InputError(
-                f"y has {y.shape[0]} rows for {graphs} graphs: store y of each graph as shape [1, targets]"
-            )
-        y = y.view(graphs, -1)
-    return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, y)
+    if y is not None and (y.dim() == 0 or y.shape[0] != graphs):
+        if y.dim() > 1 or not graphs or not y.numel() or y.numel() % graphs:
+            raise InputError(f"y is {list(y.shape)} for {graphs} graphs: store y of each graph as shape [1, targets]")
+        y = y.reshape(graphs, -1)
+    if y is not None and graphs and not y.numel():
+        raise InputError(f"y of the batch is empty ({list(y.shape)}): give each graph a label, or leave out y")
+    y = None if y is None else _whole_numbers(y)
+    return PackedGraphs(ptr.long(), edge_ptr, edge_index, node, edge, y)
 
 
 def _edge_offsets(edge_index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor | None]:
@@ -214,50 +269,6 @@ def _edge_offsets(edge_index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor | Non
     if owner.numel() and bool((owner.diff() < 0).any()):  # a transform may have shuffled the edges across graphs
         owner, order = owner.sort(stable=True)
     return offsets(torch.bincount(owner, minlength=graphs)), order
-
-
-def check_pack(p: PackedGraphs) -> None:
-    """Refuse what would give nonsense later: edges out of range or between graphs, NaN or infinite features."""
-    _check_edges(p.edge_index, p.edge_ptr, p.sizes, low=p.ptr[:-1])
-    for what, store, ptr in (("x", p.node, p.ptr), ("edge_attr", p.edge, p.edge_ptr)):
-        value = store.get(what)
-        if value is not None and value.shape[0] != int(ptr[-1]):
-            raise InputError(f"{what} has {value.shape[0]} rows for {int(ptr[-1])}")
-        if value is not None and value.is_floating_point() and not bool(torch.isfinite(value).all()):
-            row = int((~torch.isfinite(value)).reshape(value.shape[0], -1).any(1).nonzero()[0])
-            g = int(torch.bucketize(torch.tensor(row, device=ptr.device), ptr[1:], right=True))
-            raise InputError(
-                f"{what} of graph {g} holds NaN or infinity (row {row - int(ptr[g])}): clean it, "
-                "for instance with torch.nan_to_num"
-            )
-
-
-def _check_edges(edge_index: Tensor, edge_ptr: Tensor, sizes: Tensor, low: Tensor) -> None:
-    per_edge_low = torch.repeat_interleave(low, edge_ptr.diff())
-    per_edge_high = torch.repeat_interleave(low + sizes, edge_ptr.diff())
-    bad = (edge_index < per_edge_low) | (edge_index >= per_edge_high)
-    if bool(bad.any()):
-        at = int(bad.any(0).nonzero()[0])
-        g = int(torch.bucketize(torch.tensor(at, device=edge_ptr.device), edge_ptr[1:], right=True))
-        edge = [int(v) for v in (edge_index[:, at] - low[g])]
-        raise InputError(
-            f"edge_index of graph {g} has the edge {edge[0]} -> {edge[1]}, but its nodes are 0 .. {int(sizes[g]) - 1}"
-        )
-
-
-def check_same_features(one: PackedGraphs, other: PackedGraphs) -> None:
-    """Refuse graphs whose features cannot be compared or mixed."""
-    for key, mine, theirs in (("x", one.x, other.x), ("edge_attr", one.edge_attr, other.edge_attr)):
-        if (mine is None) != (theirs is None):
-            raise InputError(f"one side has {key} and the other has not: give it to all graphs or to none")
-        if mine is None or theirs is None:
-            continue
-        if mine.shape[1:] != theirs.shape[1:]:
-            raise InputError(
-                f"{key} has width {list(mine.shape[1:])} on one side and {list(theirs.shape[1:])} on the other"
-            )
-        if mine.is_floating_point() != theirs.is_floating_point():
-            raise InputError(f"{key} is {mine.dtype} on one side and {theirs.dtype} on the other: use one kind")
 
 
 def is_graph_attribute(batch: Batch, key: str, ptr: Tensor) -> bool:

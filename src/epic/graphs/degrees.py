@@ -21,6 +21,10 @@ class DegreeFeatures:
     width: int
     end: int = 0
 
+    def __post_init__(self) -> None:
+        if self.width < 1 or self.end not in (0, 1):
+            raise InputError(f"degrees cannot be in {self.width} columns, counted at end {self.end} of an edge")
+
     def compute(self, graphs: PackedGraphs, dtype: torch.dtype) -> Tensor:
         """Return the degrees of all nodes in the form of ``x``, as a matrix."""
         degree = graphs.degree(self.end)
@@ -32,6 +36,10 @@ class DegreeFeatures:
     def refresh(self, graphs: PackedGraphs) -> PackedGraphs:
         """Return the same graphs with ``x`` computed again."""
         x = graphs.node["x"]
+        if matrix(x).shape[1] != self.width:
+            raise InputError(
+                f"x has {matrix(x).shape[1]} columns, but degrees were found in {self.width}: call fit again"
+            )
         return replace(graphs, node={**graphs.node, "x": self.compute(graphs, x.dtype).view(x.shape)})
 
 

@@ -123,7 +123,7 @@ class FitLoop:
         self.history: list[Line] = []
         self._best: dict[str, Tensor] = {}
         if self.path is not None and self.path.exists():
-            self._best, self.history = load_checkpoint(self.path, identity, self._modules, self.optimizer)
+            self._best, self.history = load_checkpoint(self.path, identity, self._modules, self.optimizer, judge)
         self.updates: int = self.history[-1]["updates"] if self.history else 0
         # The tensors of a state are those of the module: they follow it.
         self._pairs = list(zip(self.judged.state_dict().values(), model.state_dict().values(), strict=True))

@@ -14,6 +14,8 @@ from epic.graphs.packed import PackedGraphs, matrix
 from epic.nn.messages import SortedEdges, neighbor_sum, segment_gather, segment_sum
 
 BACKBONES = ("gin", "gcn")
+KINDS = ("float", "int", "degree")
+"""What a feature matrix may hold."""
 
 
 @dataclass(frozen=True)

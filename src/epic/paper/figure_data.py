@@ -145,8 +145,9 @@ def loss_curves(records: Records) -> dict[str, dict[str, list[dict[str, list[flo
 
 
 def patterns(records: Records) -> list[Pattern]:
-    """Return the patterns of substitution costs."""
-    return [Pattern(**record["pattern"]) for record in records]
+    """Return the patterns of substitution costs, as far as they are whole."""
+    fields = Pattern.__dataclass_fields__.keys()
+    return [Pattern(**record["pattern"]) for record in records if record["pattern"].keys() == fields]
 
 
 def blur_errors(records: Records) -> dict[str, dict[int, float]]:

@@ -14,6 +14,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from torch_geometric.data import Data
 
+from epic._io import write_figure, write_text
 from epic.errors import InputError, choose
 from epic.paper.experiments.lollipop import PRINTED, SIGNS, Pattern, part_costs
 from epic.paper.figure_data import FigureData, Numbers
@@ -39,8 +40,8 @@ class Drawn:
     def save(self, folder: Path, name: str, form: str = "png") -> tuple[Path, Path]:
         """Write the picture, and the numbers as JSON next to it."""
         picture, numbers = folder / f"{name}.{form}", folder / f"{name}.json"
-        self.figure.savefig(picture, dpi=150)
-        numbers.write_text(json.dumps({"figure": name, "source": self.source, **self.numbers}, indent=1) + "\n")
+        write_figure(picture, self.figure, dpi=150)
+        write_text(numbers, json.dumps({"figure": name, "source": self.source, **self.numbers}, indent=1) + "\n")
         return picture, numbers
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,7 +104,7 @@ def called_plans(store: Store, asked: Sequence[str] = (), **only: Any) -> list[R
     """
     for name in asked:
         choose(name, names(), "plan")
-    calls = merged(Call.read(r["call"]) for r in store if "plan" in r.get("call", {}))
+    calls = merged(_calls(store))
     known = {p.name for c in calls for p in c.plans()}
     calls += [Call(name) for name in asked if name not in known]
     given = {k: v for k, v in only.items() if v is not None}
@@ -127,6 +127,22 @@ def called_plans(store: Store, asked: Sequence[str] = (), **only: Any) -> list[R
             f"{asked[0] if asked else 'main'}`, or name other results"
         )
     return sorted(kept.values(), key=lambda r: ORDER.index(r.plan.name))
+
+
+def _calls(store: Store) -> Iterator[Call]:
+    """Read the calls that are kept with the records; one that no plan understands is as good as none."""
+    understood: dict[str, bool] = {}
+    for record in store:
+        if "plan" in record.get("call", {}):
+            text = str(record["call"])
+            try:
+                call = Call.read(record["call"])
+                if text not in understood:
+                    understood[text] = bool(call.plans())
+            except (InputError, TypeError):
+                understood[text] = False
+            if understood[text]:
+                yield call
 
 
 def _applicable(call: Call, given: dict[str, Any]) -> list[PaperPlan]:

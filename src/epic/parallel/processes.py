@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import os
-import threading
 import time
 import traceback
 from collections import deque
@@ -17,7 +15,7 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from epic.errors import InputError
-from epic.parallel.stderr import Stderr
+from epic.parallel.workers import Workers
 
 log = logging.getLogger(__name__)
 
@@ -84,15 +82,6 @@ def _install(function: Callable[[Any], Any], started: Event) -> None:
     global _installed
     _installed = function
     started.set()
-    parent = multiprocessing.parent_process()
-
-    def watch() -> None:
-        # A killed harness cannot end its workers: they notice, and end themselves.
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _attempt_installed(task: Any) -> tuple[Any, str | None, float]:
@@ -123,9 +112,9 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
     again: deque[tuple[Any, int]] = deque()  # tasks whose process died, and how often
     started = multiprocessing.get_context("spawn").Event()
     while True:
-        stderr = Stderr()
+        spawned = Workers()
         # A fresh interpreter for each worker: forking a process in which torch has run threads may hang.
-        pool = ProcessPoolExecutor(workers, stderr.context, _install, (function, started))
+        pool = ProcessPoolExecutor(workers, spawned.context, _install, (function, started))
         running: dict[Future, tuple[Any, int]] = {}
         try:
             while True:
@@ -145,7 +134,7 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
                     result = future.result()
                     yield Outcome(running.pop(future)[0], *result)
         except BrokenProcessPool:
-            last = stderr.error()
+            last = spawned.error()
             if not started.is_set():
                 raise InputError(_cannot_start(last)) from None
             for future, (task, deaths) in running.items():
@@ -156,9 +145,12 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
                 else:
                     log.debug("a worker process died; its task is done again")
                     again.append((task, deaths + 1))
+        except BaseException:  # Ctrl-C, or an error of the caller: what the workers have in hand is not waited for
+            spawned.kill()
+            raise
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            stderr.close()
+            spawned.close()
 
 
 def _cannot_start(last: str) -> str:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from epic._io import write_figure, write_text
 from epic.costs.base import Cost, check_cost
 from epic.costs.edge import EdgeCost
 from epic.costs.unit import UnitCost
@@ -21,7 +22,8 @@ from epic.distance.ged import EditDistance
 from epic.distance.ged import edit_distance as graph_edit_distance
 from epic.distance.pairs import Pairs, exact_edits
 from epic.errors import InputError, choose
-from epic.graphs.convert import check_same_features, pack
+from epic.graphs.checks import check_same_features
+from epic.graphs.convert import pack
 from epic.graphs.networkx import is_networkx
 from epic.graphs.packed import Graphs, PackedGraphs, join, matrix
 from epic.labels import count_classes, mix, soft_labels
@@ -209,7 +211,7 @@ class EditPath:
         """
         figure = strip(self, steps=steps, names=names)
         if path is not None:
-            figure.savefig(path, dpi=150, bbox_inches="tight")
+            write_figure(path, figure, dpi=150, bbox_inches="tight")
         return figure
 
     def save(
@@ -237,7 +239,7 @@ class EditPath:
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
         if path.suffix.lower() == ".html":
-            path.write_text(path_page(self, title=title, names=names, ends=ends), encoding="utf-8")
+            write_text(path, path_page(self, title=title, names=names, ends=ends))
         else:
             self.plot(steps, path=path, names=names)
 

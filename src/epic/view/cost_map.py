@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch_geometric.data import Data
 
+from epic._io import write_figure
 from epic.errors import InputError, choose
 from epic.view.layout import graph_layout
 from epic.view.molecule import drawable, molecule_of
@@ -77,7 +78,7 @@ def costs(
     figure.colorbar(scale, ax=axes, label=what, shrink=0.8)
     axes.set_title(f"{graph.num_nodes} nodes, {what}", fontsize=10)
     if path is not None:
-        figure.savefig(path, dpi=150)
+        write_figure(path, figure, dpi=150)
     return figure
 
 

@@ -1,8 +1,12 @@
-"""Keep the end of what worker processes write to stderr: it says why one of them died."""
+"""Worker processes that end with their parent, are left alone by Ctrl-C, and say on stderr what they died of."""
 
 from __future__ import annotations
 
+import ctypes
+import multiprocessing
 import os
+import signal
+import sys
 import threading
 from functools import partial
 from itertools import takewhile
@@ -13,11 +17,12 @@ KEPT = 1 << 14
 """Bytes to remember."""
 
 
-class Stderr:
-    """Pass on what workers write to stderr, and remember the end of it.
+class Workers:
+    """Start workers, pass on what they write to stderr, and remember the end of it.
 
     A process inherits stderr when it starts. So descriptor 2 is a pipe for just that moment, and a thread copies from
-    the pipe to the real stderr.
+    the pipe to the real stderr. It inherits blocked signals too: Ctrl-C reaches the whole group of processes, and it is
+    for the parent alone to act on it.
 
     Attributes:
         context: A multiprocessing context that starts processes in this way.
@@ -28,8 +33,9 @@ class Stderr:
         source, self._sink = os.pipe()
         self._thread = threading.Thread(target=self._copy, args=(source,), daemon=True)
         self._thread.start()
+        self._started: list[_Process] = []
         self.context = SpawnContext()
-        self.context.Process = partial(_Process, self._sink)  # type: ignore[misc, assignment]
+        self.context.Process = partial(_Process, self._sink, self._started)  # type: ignore[misc, assignment]
 
     def _copy(self, source: int) -> None:
         with open(source, "rb", buffering=0) as pipe:
@@ -43,6 +49,11 @@ class Stderr:
         self._thread.join(timeout=5)
         return error_in(self._tail.decode(errors="replace"))
 
+    def kill(self) -> None:
+        """End all workers at once, whatever they are doing."""
+        for process in self._started:
+            process.kill()
+
     def close(self) -> None:
         """Let the copying end with the workers."""
         if self._sink >= 0:
@@ -51,20 +62,51 @@ class Stderr:
 
 
 class _Process(SpawnProcess):
-    """Starts with the pipe as its stderr."""
+    """Starts with the pipe as its stderr and without Ctrl-C."""
 
-    def __init__(self, sink: int, **options: Any) -> None:
+    def __init__(self, sink: int, started: list[_Process], **options: Any) -> None:
         super().__init__(**options)
-        self._sink = sink
+        self._sink, self._list = sink, started
 
     def start(self) -> None:
         real = os.dup(2)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         os.dup2(self._sink, 2)
         try:
             super().start()
+            self._list.append(self)
         finally:
             os.dup2(real, 2)
             os.close(real)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)  # a Ctrl-C that came meanwhile is delivered now
+
+    def __getstate__(self) -> dict[str, Any]:
+        # First in order, so that it is called before the worker imports what its tasks need.
+        return {"_tie": _Tie(), **self.__dict__, "_list": []}
+
+
+class _Tie:
+    """What ties a worker to its parent as soon as the worker reads it."""
+
+    def __reduce__(self) -> tuple[Any, tuple[int]]:
+        return end_with_parent, (os.getpid(),)
+
+
+def end_with_parent(parent: int) -> None:
+    """Let this process end when its parent does, however that ends: a parent that is killed cannot see to it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: the kernel does it, whatever runs here
+        if os.getppid() != parent:  # it had ended before
+            os._exit(1)
+        return
+
+    def watch() -> None:
+        process = multiprocessing.parent_process()
+        if process is not None:
+            process.join()
+            os._exit(1)
+
+    threading.Timer(1.0, watch).start()
 
 
 def error_in(text: str) -> str:

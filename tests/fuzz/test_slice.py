@@ -1,0 +1,42 @@
+"""A short slice of the campaign, the same every time."""
+
+import pytest
+
+from tests.fuzz.campaign import COLUMNS, KINDS, campaign, run_case
+from tests.fuzz.memory import WrongAnswer
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_crash_no_hang_no_wrong_answer(kind):
+    if kind == "csv_tables":
+        pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
+    for number in range(12 if kind == "stores" else 30):
+        column, why = run_case(kind, number)
+        assert column in ("accepted", "refused"), f"case {number} of {kind}: {why}"
+
+
+@pytest.mark.parametrize(
+    ("error", "column"), [(KeyError("x"), "crashes"), (WrongAnswer("x"), "wrong"), (ValueError(), "crashes")]
+)
+def test_the_campaign_notices(monkeypatch, error, column):
+    def case(rng, folder):
+        raise error
+
+    monkeypatch.setitem(KINDS, "distances", ("memory", case))
+    assert run_case("distances", 0)[0] == column
+
+
+def test_the_campaign_goes_on_where_it_stopped(monkeypatch, tmp_path):
+    numbers = []
+
+    def case(rng, folder):
+        numbers.append(int(rng.integers(1 << 40)))
+        return "accepted"
+
+    for kind in list(KINDS):
+        monkeypatch.delitem(KINDS, kind)
+    monkeypatch.setitem(KINDS, "one", ("memory", case))
+    campaign(3, 60, tmp_path / "f.json")
+    found = campaign(5, 60, tmp_path / "f.json")
+    assert len(numbers) == len(set(numbers)) == 5
+    assert {c: found["memory"][c] for c in COLUMNS} == {**dict.fromkeys(COLUMNS, 0), "cases": 5, "accepted": 5}
