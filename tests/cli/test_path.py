@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from epic.data import write_graphs
@@ -60,3 +62,13 @@ def test_a_path_without_labels(tmp_path, monkeypatch):
     run = epic("path", str(tmp_path / "own.smi"), "ethanol", "propane")
     assert run.returncode == 0, run.stderr
     assert "label" not in run.stdout
+
+
+def test_path_with_edges(small):
+    run = epic("path", str(small), "0", "1", "--matching", "edges", "--edge-price", "1")
+    assert run.returncode == 0, run.stderr
+    assert " edge" in run.stdout.split("EditPath")[1]
+    nodes = epic("path", str(small), "0", "1")
+    cost = [float(re.search(r"distance ([\d.]+)", r.stdout)[1]) for r in (run, nodes)]
+    assert cost[0] > cost[1]
+    assert epic("path", str(small), "0", "1", "--matching", "edge").returncode == 2

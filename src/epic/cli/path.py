@@ -24,6 +24,13 @@ def path(
     start: Annotated[str, typer.Argument(metavar="FROM", help=f"The source graph: {WHICH}", show_default=False)],
     end: Annotated[str, typer.Argument(metavar="TO", help="The target graph, likewise.", show_default=False)],
     cost: CostFile = None,
+    matching: Annotated[
+        str, typer.Option(help="What is matched: nodes, as in the paper, or edges, so that few edges are edited.")
+    ] = "nodes",
+    edge_price: Annotated[
+        float | None,
+        typer.Option(help="Price of an edge operation with --matching edges (default: the mean node price).", min=0),
+    ] = None,
     order: Order = "random",
     out: Annotated[Path | None, typer.Option(help="Page with a slider (.html) or picture (.png, .svg, .pdf).")] = None,
     steps: Annotated[int, typer.Option(help="Graphs in a picture.", min=2)] = 6,
@@ -42,7 +49,15 @@ def path(
     numbers = (loaded.find(start), loaded.find(end))
     graphs = (loaded[numbers[0]], loaded[numbers[1]])
     ends = (loaded.graphs.title(numbers[0]), loaded.graphs.title(numbers[1]))
-    found = edit_path(*graphs, cost_from(cost), order=order, seed=run["seed"], num_classes=loaded.num_classes)
+    found = edit_path(
+        *graphs,
+        cost_from(cost),
+        matching=matching,
+        edge_cost=edge_price,
+        order=order,
+        seed=run["seed"],
+        num_classes=loaded.num_classes,
+    )
     for what, title, graph in zip(("from", "to"), ends, graphs, strict=True):
         typer.echo(f"{what:<4}  {title}" + (f": {graph.smiles}" if "smiles" in graph else ""))
     typer.echo(str(found))
