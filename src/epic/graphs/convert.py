@@ -232,6 +232,13 @@ def check_pack(p: PackedGraphs) -> None:
             )
 
 
+def check_finite(p: PackedGraphs) -> None:
+    """Refuse NaN and infinite features, for each batch: the other checks take as long as some methods."""
+    features = [v for v in (p.x, p.edge_attr) if v is not None and v.is_floating_point()]
+    if not all(bool(v.isfinite().all()) for v in features):
+        check_pack(p)  # says where
+
+
 def _check_edges(edge_index: Tensor, edge_ptr: Tensor, sizes: Tensor, low: Tensor) -> None:
     per_edge_low = torch.repeat_interleave(low, edge_ptr.diff())
     per_edge_high = torch.repeat_interleave(low + sizes, edge_ptr.diff())
