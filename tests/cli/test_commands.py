@@ -70,7 +70,7 @@ def test_every_verb_reads_a_csv_and_says_what_it_left_out(table, tmp_path, argum
     run = epic(verb, str(table), *rest, "--target", "kind")
     assert run.returncode == 0, run.stderr
     assert "labels 0 to 2 are taken for classes (--task values: for numbers)" in run.stderr
-    assert "1 of 91 SMILES could not be parsed and were left out\nline 92: 'xyz'" in run.stderr
+    assert "1 of 91 SMILES could not be parsed and were left out\nrow 90 (line 92): 'xyz'" in run.stderr
     run = epic(verb, str(table), *rest, "--target", "kind", "--task", "binary")
     assert run.returncode == 2
     assert "line 4: kind is '2', but binary labels are 0 or 1" in run.stderr

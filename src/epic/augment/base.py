@@ -16,7 +16,7 @@ from epic._threads import few_threads
 from epic.augment import checks
 from epic.augment.findings import Findings
 from epic.augment.generation import AugmentedLoader, generate_graphs
-from epic.augment.notices import Notices, refuse_nan
+from epic.augment.notices import Notices
 from epic.augment.params import Parameters, param
 from epic.augment.sampling import BatchSeeds, pick_graphs
 from epic.errors import InputError
@@ -230,9 +230,9 @@ class Augmentation(Parameters, BaseTransform):
             if isinstance(data, Data) and not isinstance(data, Batch):
                 return self._augment_one(data)
             packed = pack(data, check=False)
-            refuse_nan(packed)
             batch = self._augment_batch(data, packed, self._seeds.generator(packed))
-            self._notices.look(self, data, packed, batch)
+            if self._notices.fresh or len(packed) == 1:
+                self._notices.look(self, data, packed, batch)
             return batch
 
     @torch.no_grad()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING
 
-from epic.graphs.convert import check_pack, graph_attributes
+from epic.graphs.convert import graph_attributes
 from epic.graphs.packed import ABOUT, Graphs, PackedGraphs
 
 if TYPE_CHECKING:
@@ -18,9 +18,14 @@ LEVEL = 6
 
 
 class Notices:
-    """Warnings that an augmentation gives once."""
+    """Warnings that an augmentation gives once.
+
+    Attributes:
+        fresh: Whether no batch was looked at yet.
+    """
 
     def __init__(self) -> None:
+        self.fresh = True
         self._said: set[str] = set()
 
     def look(self, method: Augmentation, data: Graphs, packed: PackedGraphs, batch: Batch) -> None:
@@ -39,7 +44,8 @@ class Notices:
             elif not round(method.ratio):
                 why = f"a ratio of {method.ratio} rounds to none. Take larger batches, or ratio=1"
                 self._once("one", f"{name} adds nothing to a batch of one: {why}")
-        if method.mixes and "lost" not in self._said:
+        self.fresh = False
+        if method.mixes:
             known = {*packed.node, *packed.edge, *ABOUT}
             if lost := sorted(key for key in graph_attributes(data, known) if key not in batch):
                 self._once("lost", f"{name} leaves out {', '.join(lost)}: a mixture of two graphs has none")
@@ -48,10 +54,3 @@ class Notices:
         if key not in self._said:
             self._said.add(key)
             warnings.warn(f"{text} (said once)", stacklevel=LEVEL)
-
-
-def refuse_nan(graphs: PackedGraphs) -> None:
-    """Refuse NaN and infinite features. The other checks of graphs take as long as some methods."""
-    features = [v for v in (graphs.x, graphs.edge_attr) if v is not None and v.is_floating_point()]
-    if not all(bool(v.isfinite().all()) for v in features):
-        check_pack(graphs)  # says where
