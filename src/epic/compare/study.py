@@ -248,7 +248,8 @@ def rows(runs: Runs) -> list[Row]:
         gap = parts.get(entry.label)
         if entry.is_baseline:  # not one of the methods that p-values are corrected for
             gap = compare_runs(runs.plan.datasets[0], mine, found[0])
-            gap = replace(gap, verdict=f"without a network: {verdict(gap.found, scale=1, unit=gap.unit)}")
+            amounts = verdict(gap.found, scale=1, unit=gap.unit).partition(": ")[2]
+            gap = replace(gap, verdict=f"another classifier: {amounts}")
         pairs = [
             (a, b)
             for row, other in zip(mine.records, found[0].records, strict=True)
