@@ -77,14 +77,6 @@ def typed(y: Tensor, task: str | None) -> Tensor:
     return y.float() if task == "values" and not y.is_floating_point() else y
 
 
-def as_numbers(y: object, where: str) -> Tensor:
-    """Return a label of any form as a tensor, or refuse texts and other things."""
-    try:
-        return torch.as_tensor(y)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(f"the label y of {where} is {y!r}, not a number: number the classes from 0") from error
-
-
 def class_columns(y: Tensor, task: str) -> Tensor:
     """Return classes as integers ``[graphs, tasks]``, -1 where missing.
 

@@ -34,6 +34,8 @@ def plain(value: Any, key: str, where: object) -> Tensor:
         InputError: It is sparse, has no data or no numbers, or numbers that torch can only store.
     """
     if not isinstance(value, Tensor):
+        if key == "y":
+            refuse_texts(value, where)
         # PyG does not lay lists and arrays of several graphs end to end.
         if not isinstance(value, (np.ndarray, np.generic, list, tuple, int, float)) or not isinstance(where, int):
             raise InputError(f"{_named(key, where)} is a {type(value).__name__}: make it a tensor of numbers")
@@ -51,6 +53,15 @@ def plain(value: Any, key: str, where: object) -> Tensor:
     if value.dtype not in DTYPES:
         raise InputError(f"{_named(key, where)} is {value.dtype}: convert it with .float() or .long()")
     return value
+
+
+def refuse_texts(y: object, where: object) -> None:
+    """Refuse labels that are texts, which PyG collates to a list."""
+    labels = y if isinstance(y, (list, tuple)) else [y]
+    for i, label in enumerate(labels):
+        if isinstance(label, str):
+            graph = where if isinstance(where, int) else i
+            raise InputError(f"the label y of graph {graph} is {label!r}, not a number: number the classes from 0")
 
 
 def _named(key: str, where: object) -> str:

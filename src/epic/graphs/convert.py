@@ -24,7 +24,6 @@ from epic.graphs.checks import (
     plain,
 )
 from epic.graphs.packed import Graphs, PackedGraphs, entries, offsets
-from epic.labels import as_numbers
 
 CORE = ("edge_index", "x", "edge_attr", "y")
 """Attributes that every reader of a graph looks at."""
@@ -186,7 +185,7 @@ def _labels(graphs: list[Data]) -> Tensor | None:
         if len(missing) < len(labels):
             raise InputError(f"graph {missing[0]} has no label y ({len(missing)} of {len(labels)} lack one)")
         return None
-    rows = [as_numbers(y, f"graph {i}").reshape(1, -1) for i, y in enumerate(labels)]
+    rows = [y.reshape(1, -1) for y in labels]
     widths = {r.shape[1] for r in rows}
     if 0 in widths:
         at = next(i for i, r in enumerate(rows) if r.shape[1] == 0)
@@ -239,8 +238,6 @@ def _from_batch(batch: Batch) -> PackedGraphs:
         elif batch.is_node_attr(key) and value.shape[0] == nodes and not is_graph_attribute(batch, key, ptr):
             node[key] = plain(value, key, where)
     y = stored.get("y")
-    if y is not None and not isinstance(y, Tensor):  # PyG collates texts to a list
-        y = torch.cat([as_numbers(v, f"graph {i}").reshape(1, -1) for i, v in enumerate(y)])
     if y is not None and (y.dim() == 0 or y.shape[0] != graphs):
         if y.dim() > 1 or not graphs or not y.numel() or y.numel() % graphs:
             raise InputError(f"y is {list(y.shape)} for {graphs} graphs: store y of each graph as shape [1, targets]")
