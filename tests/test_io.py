@@ -184,6 +184,7 @@ def checkpoint(path):
         ({"other.0.weight": torch.zeros(2, 3)}, {}),
         ({"optimizer.0.exp_avg": torch.zeros(7)}, {}),
         ({"optimizer.0.exp_avg": None}, {}),
+        ({"optimizer.0.step": torch.tensor(-1.0)}, {}),
         ({"optimizer.99.exp_avg": torch.zeros(7)}, {}),
         ({"optimizer.one.exp_avg": torch.zeros(7)}, {}),
         ({}, {"history": None}),

@@ -84,6 +84,8 @@ def _slots(tensors: dict[str, Tensor], optimizer: torch.optim.Optimizer) -> dict
         index, _, name = key.partition(".")
         like = torch.zeros(()) if name == "step" else params[int(index)]
         check_like({key: value}, {key: like})
+        if name == "step" and float(value) < 1:
+            raise InputError(f"{key} is {float(value)}")
         slots.setdefault(int(index), {})[name] = value
     if any(slots[i].keys() != slots[0].keys() for i in range(len(slots))):
         raise InputError("what it remembers of some parameters is missing")

@@ -167,6 +167,11 @@ CONFIG = {
 }
 
 
+@cache
+def train_command():
+    return typer.main.get_command(app).commands["train"]
+
+
 def configs(rng, folder):
     """YAML configs of a command, up to the point where it would begin."""
     if rng.random() < 0.5:
@@ -176,8 +181,7 @@ def configs(rng, folder):
             rng, yaml.safe_dump(CONFIG).replace("ratio", ["&a x: *a", "<<", "? [", "- -", "!!int"][rng.integers(5)])
         )
     (folder / "c.yaml").write_text(text, encoding="utf-8")
-    command = typer.main.get_command(app).commands["train"]  # type: ignore[attr-defined]
-    command.make_context("train", ["MUTAG", "--config", str(folder / "c.yaml")])
+    train_command().make_context("train", ["MUTAG", "--config", str(folder / "c.yaml")])
     return "accepted"
 
 

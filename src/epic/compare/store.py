@@ -196,29 +196,30 @@ def _losses(value: Any) -> bool:
 
 
 def _call(value: Any) -> bool:
-    """Whether it can be the options of a command: words and numbers, and lists and mappings of words."""
+    """Whether it can be the options of a command; those that reports do not know may be anything."""
     if not isinstance(value, dict):
         return False
-    for key, option in value.items():
-        inner = option if isinstance(option, list) else [*option.values()] if isinstance(option, dict) else []
-        if not isinstance(option, (str, int, list, dict)) or not all(isinstance(v, str) for v in inner):
-            return False
-        if key in ("seeds", "tune", "epochs") and not (isinstance(option, int) and 0 <= option <= MOST_ASKED):
-            return False
-    return True
+    kinds = {"plan": str, "quick": bool, "checksums": dict} | dict.fromkeys(("datasets", "methods", "backbones"), list)
+    counts = [value[key] for key in ("seeds", "epochs", "tune") if key in value]
+    words = [w for key in kinds if isinstance(value.get(key), list) for w in value[key]]
+    return (
+        all(isinstance(value[key], kind) for key, kind in kinds.items() if key in value)
+        and all(isinstance(w, str) for w in words)
+        and all(isinstance(n, int) and 0 <= n <= MOST_ASKED for n in counts)
+    )
 
 
 FIELDS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("error", "data"), lambda value: isinstance(value, str)),
+    **dict.fromkeys(("error", "data", "weights"), lambda value: isinstance(value, str)),
     "task": lambda value: value in TASKS,
     **dict.fromkeys(("test", "validation", "accuracy", "voted_accuracy", "k_accuracy", "majority_accuracy"), _number),
     **dict.fromkeys(("seconds", "seconds_in_all", "fit_seconds", "nearest_seconds"), _seconds),
-    **dict.fromkeys(("updates", "epochs"), _count),
+    **dict.fromkeys(("updates", "epochs", "k"), _count),
     "prepared": lambda value: value is None or _seconds(value),
     "sizes": lambda value: _numbers(value) and len(value) == 3,
     "train_loss": _numbers,
     "validation_loss": _losses,
-    "history": lambda value: isinstance(value, dict) and all(map(_losses, value.values())),
+    "history": lambda value: isinstance(value, dict) and all(v == [] or _numbers(v) for v in value.values()),
     "pattern": lambda value: isinstance(value, dict) and all(map(_number, value.values())),
     "frobenius": lambda value: isinstance(value, dict) and all(k.isdecimal() and _number(v) for k, v in value.items()),
     "versions": lambda value: isinstance(value, dict),
