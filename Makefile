@@ -5,7 +5,7 @@ PYTHON ?= python3
 READY := $(VENV)/.ready
 LOWEST := .venv-lowest
 
-.PHONY: help demo test test-fast test-no-numba test-lowest check bench clean
+.PHONY: help demo test test-fast test-no-numba test-lowest check bench docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo "make test-no-numba  the fast tests without numba"
 	@echo "make test-lowest    the fast tests with the lowest versions that pyproject.toml allows"
 	@echo "make check          ruff, mypy and import-linter"
+	@echo "make docs           the site, in docs/_build (open docs/_build/index.html)"
 	@echo "make bench          speed of the core, of training and of every method (needs EPIC_DATA)"
 
 # torch first and alone: resolved together with the rest, pip may fetch a build for another accelerator.
@@ -51,6 +52,15 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch $@
+
+# A warning is an error. Nothing is fetched: neither here nor when a page is opened, which the last line checks.
+docs: $(VENV)/.docs
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -b html -W --keep-going -j 2 docs docs/_build
+	$(BIN)/python docs/_ext/check.py docs/_build
+
 bench: $(READY)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/core.py
@@ -59,4 +69,4 @@ bench: $(READY)
 	$(BIN)/python benchmarks/harness.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) demo
+	rm -rf $(VENV) $(LOWEST) demo docs/_build docs/gallery docs/reference/generated
