@@ -58,7 +58,7 @@ $(VENV)/.docs: $(READY)
 
 # A warning is an error. Nothing is fetched: neither here nor when a page is opened, which the last line checks.
 docs: $(VENV)/.docs
-	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -b html -W --keep-going -j 2 docs docs/_build
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -b html -W --keep-going -E -j 2 docs docs/_build
 	$(BIN)/python docs/_ext/check.py docs/_build
 
 bench: $(READY)

@@ -50,11 +50,12 @@ matrices = {
 }
 
 # %%
-# Distances of unseen graphs, sorted by class: dark is near. With learned costs the four classes stand out as dark blocks.
+# Distances of unseen graphs, sorted by class: dark is near. With learned costs graphs of one class are near, and
+# the more their heads differ in size, the farther apart they are. Counted edits show no order.
 figure = Figure(figsize=(8.4, 4), layout="constrained")
 for axes, (name, matrix) in zip(figure.subplots(1, 2), matrices.items(), strict=True):
     axes.imshow(matrix / matrix.max(), cmap="cividis")
-    axes.set(title=name, xticks=[], yticks=[])
+    axes.set(title=name, xlabel="48 graphs by class", xticks=[], yticks=[])
 
 # %%
 # The same in numbers: how often is the nearest other graph of the same class?

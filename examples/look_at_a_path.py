@@ -10,7 +10,8 @@ from epic import EPIC, UnitCost, edit_path
 from epic.data import lollipop, lollipop_graph
 
 # %%
-# The class of a lollipop is the size of its head, the clique. The tail does not matter. ``fit`` learns that from labels.
+# The class of a lollipop is the size of its head, the clique. The tail does not matter. ``fit`` learns it from
+# the labels.
 augment = EPIC(seed=0).fit(lollipop(160, seed=0), epochs=10, progress=False)
 source = lollipop_graph(4, 5, label=0)  # head of 4, tail of 5
 target = lollipop_graph(6, 3, label=2)  # head of 6, tail of 3

@@ -1,33 +1,23 @@
-"""Directives for parts of pages that are made while the site is built: methods, commands, config, rooms."""
+"""Put parts that are made from the package into pages: each where a comment ``<!-- generated: NAME -->`` names it."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-import parts
-from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
-MARKDOWN = {"methods-table": parts.methods, "commands": parts.commands, "config-fields": parts.config}
+import parts
 
-
-class MarkdownPart(SphinxDirective):
-    """Put in what the function of this name in ``parts.py`` writes."""
-
-    def run(self) -> list[nodes.Node]:
-        return self.parse_text_to_nodes(MARKDOWN[self.name](), allow_section_headings=True)
+PARTS = {"methods": parts.methods, "commands": parts.commands, "config": parts.config, "rooms": parts.rooms}
+PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 
 
-class RoomsMap(SphinxDirective):
-    """Put in the map of the rooms."""
-
-    def run(self) -> list[nodes.Node]:
-        return [nodes.raw("", parts.rooms(), format="html")]
+def _read(app: Sphinx, name: str, source: list[str]) -> None:
+    source[0] = PLACE.sub(lambda place: PARTS[place[1]](), source[0])
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    for name in MARKDOWN:
-        app.add_directive(name, MarkdownPart)
-    app.add_directive("rooms-map", RoomsMap)
+    """Read pages through :func:`_read`."""
+    app.connect("source-read", _read)
     return {"parallel_read_safe": True}

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
-from epic.augment import METHODS
+from epic.augment import METHODS, Vanilla
 from epic.cli import VERBS, app
 from epic.train.config import CostConfig, RunConfig, default_settings
 
@@ -36,7 +36,8 @@ def methods() -> str:
             for n, v in default_settings(name).items()
         ]
         fixed = "".join(f" It fixes `{n}={v!r}`." for n, v in preset.fixed.items())
-        text += f"\n## {name}\n\n{{py:class}}`{_reference(preset.cls)}`. {preset.info.paper}.{fixed}\n\n"
+        paper = "Plain training" if preset.cls is Vanilla else preset.info.paper
+        text += f"\n## {name}\n\n{{py:class}}`{_reference(preset.cls)}`. {paper}.{fixed}\n\n"
         text += table(["setting", "default", "tuning tries", "what it is"], rows) if rows else "It has no settings.\n"
     return text
 
@@ -76,7 +77,9 @@ def _fields(model: type[BaseModel]) -> str:
     rows = []
     for name, field in model.model_fields.items():
         default: Any = field.default
-        shown = "required" if field.is_required() else "see below" if isinstance(default, BaseModel) else f"`{default!r}`"
+        shown = (
+            "required" if field.is_required() else "see below" if isinstance(default, BaseModel) else f"`{default!r}`"
+        )
         rows.append([f"`{name}`", shown, field.description or ""])
     return table(["field", "default", "what it is"], rows)
 
