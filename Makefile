@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LOWEST := .venv-lowest
 N ?= 100000
 
-.PHONY: help demo test test-fast test-no-numba test-lowest fuzz check bench clean
+.PHONY: help demo test test-fast test-no-numba test-lowest fuzz check bench docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make test-lowest    the fast tests with the lowest versions that pyproject.toml allows"
 	@echo "make fuzz N=100000  attack everything that reads; goes on where it stopped, summary in results/fuzz.json"
 	@echo "make check          ruff, mypy and import-linter"
+	@echo "make docs           the site, in docs/_build (open docs/_build/index.html)"
 	@echo "make bench          speed of the core, of training and of every method (needs EPIC_DATA)"
 
 # torch first and alone: resolved together with the rest, pip may fetch a build for another accelerator.
@@ -56,6 +57,15 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch $@
+
+# A warning is an error. Nothing is fetched: neither here nor when a page is opened, which the last line checks.
+docs: $(VENV)/.docs
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -b html -W --keep-going -E -j 2 docs docs/_build
+	$(BIN)/python docs/_ext/check.py docs/_build
+
 bench: $(READY)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/core.py
@@ -64,4 +74,4 @@ bench: $(READY)
 	$(BIN)/python benchmarks/harness.py
 
 clean:
-	rm -rf $(VENV) $(LOWEST) demo
+	rm -rf $(VENV) $(LOWEST) demo docs/_build docs/gallery docs/reference/generated

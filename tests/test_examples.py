@@ -25,9 +25,9 @@ from epic.testing import AugmentationTester
 from tests.view.test_page import data_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-SCRIPTS = (
-    "drop_in molecules_csv look_at_a_path nearest_neighbours compare_methods your_own_method your_own_cost offline"
-).split()
+GALLERY = "distance look_at_a_path your_own_cost".split()
+"""Scripts of cells, with pages on the site."""
+SCRIPTS = [*GALLERY, *"drop_in molecules_csv nearest_neighbours compare_methods your_own_method offline".split()]
 
 
 def run(name, out, *arguments):
@@ -40,6 +40,18 @@ def run(name, out, *arguments):
     finally:
         sys.argv = before
     return said.getvalue()
+
+
+def cells(name):
+    """A script of the gallery; gives what it prints and its variables."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        found = runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+    return said.getvalue(), found
+
+
+def drawn(figure, path):
+    figure.savefig(path)
+    return not_blank(path)
 
 
 def not_blank(picture):
@@ -99,18 +111,31 @@ def test_molecules_csv(tmp_path):
     assert page["names"] == ["aspirin", "paracetamol"]
 
 
+def test_distance(tmp_path):
+    """Both ways to count edges find networkx's distance, and learning beats counting."""
+    networkx = pytest.importorskip("networkx")
+    said, found = cells("distance")
+    ends = [networkx.lollipop_graph(m, 3) for m in (4, 6)]
+    assert found["by_nodes"] == 2
+    assert float(found["fast"]) == float(found["exact"]) == networkx.graph_edit_distance(*ends) == 11
+    assert found["exact"].exact
+    assert found["same_class"]["edits learned"] > 0.7 > 0.5 > found["same_class"]["edits counted"]  # chance is 0.25
+    assert f"{found['same_class']['edits learned']:.0%} of 48" in said
+    assert drawn(found["figure"], tmp_path / "figure.png")
+
+
 def test_look_at_a_path(tmp_path):
-    said = run("look_at_a_path", tmp_path)
-    path = data_of((tmp_path / "path.html").read_text(encoding="utf-8"))["path"]
-    assert f"{path['steps']} operations" in said
-    assert sum(op[3] for op in path["operations"]) == pytest.approx(path["distance"], rel=1e-4)
-    assert (path["label"]["source"], path["label"]["target"]) == ([1, 0, 0, 0], [0, 0, 1, 0])
-    kinds = [op[0] for op in path["operations"]]
-    learned = ", ".join(f"{kinds.count(i)} {k}" for i, k in enumerate(("substitute", "delete", "insert")))
-    assert f"learned: {learned}" in said
-    half = path["steps"] // 2
-    assert f"{path['spent'][half]:.0%} of the cost is spent" in said
-    assert not_blank(tmp_path / "path.png")
+    said, found = cells("look_at_a_path")
+    path, operations = found["path"], found["path"].operations
+    assert f"{len(path)} operations" in said
+    assert sum(op.cost for op in operations) == pytest.approx(path.distance, rel=1e-4)
+    assert [path.label(k).tolist() for k in (0, len(path))] == [[1, 0, 0, 0], [0, 0, 1, 0]]
+    assert found["dearest"][0].cost == max(op.cost for op in operations)
+    assert f"{path.fraction(len(path) // 2):.0%} of the cost is spent" in said
+    # Nine nodes become nine: whatever is not substituted is deleted and inserted.
+    for kinds in found["kinds"].values():
+        assert kinds["substitute"] + kinds["delete"] == kinds["substitute"] + kinds["insert"] == 9
+    assert drawn(found["strip"], tmp_path / "strip.png")
 
 
 def test_nearest_neighbours(tmp_path):
@@ -158,16 +183,14 @@ def test_your_own_method(tmp_path):
 def test_your_own_cost(tmp_path):
     """The cost lies between the edit distance with free edges and networkx's with edges at 1."""
     networkx = pytest.importorskip("networkx")
-    said = run("your_own_cost", tmp_path)
-    result = json.loads((tmp_path / "result.json").read_text())
+    said, found = cells("your_own_cost")
     ends = [networkx.lollipop_graph(m, 3) for m in (4, 6)]
     # A head of 6 has two nodes and nine edges more. Four nodes get two edges more, and two nodes get five.
-    assert result["own"] == 2 * (1 + 5 / 2) + 4 * 2 / 2 == networkx.graph_edit_distance(*ends) == 11
-    assert result["unit"] < result["own"] == result["loaded"]
-    assert result["graphs"] == 36
-    page = data_of((tmp_path / "path.html").read_text(encoding="utf-8"))["path"]
-    assert page["distance"] == result["own"]
-    assert f"distance {result['own']:.3f}" in said
+    assert found["own"] == 2 * (1 + 5 / 2) + 4 * 2 / 2 == networkx.graph_edit_distance(*ends) == 11
+    assert found["unit"] < found["own"] == found["loaded"] == found["path"].distance
+    assert found["batch"].num_graphs == 36
+    assert f"distance {found['own']:.3f}" in said
+    assert drawn(found["strip"], tmp_path / "strip.png")
 
 
 class TestMaskNodes(AugmentationTester):

@@ -41,7 +41,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "directed": {"x": "onehot", "directed": True},
     "integer categories": {"x": "int", "edge_width": None},
 }
-"""Kinds of graphs that a method may meet: options of :func:`random_graphs`."""
+"""Kinds of graphs that a method may meet, each as options of :func:`random_graphs`."""
 
 
 def random_graph(

@@ -47,7 +47,7 @@ class DropNode(Augmentation):
 
     @property
     def follows_degrees(self) -> bool:  # type: ignore[override]
-        """Whether degree features are computed again: not those that were set to zero."""
+        """Whether degree features are computed again. Those that were set to zero are not."""
         return self.mode == "delete"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:

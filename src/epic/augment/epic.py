@@ -95,7 +95,7 @@ class EPIC(Augmentation):
 
     @property
     def cost_(self) -> Cost:
-        """What edits cost: the given cost if it is ready, else the one learned in :meth:`fit`."""
+        """The given cost if it is ready, else the one learned in :meth:`fit`."""
         found = self.cost if self.cost is not None and not _unlearned(self.cost) else self._learned
         if found is None:
             raise InputError("EPIC has no cost yet: call fit(train), or pass cost=UnitCost()")

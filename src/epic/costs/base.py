@@ -40,8 +40,8 @@ class Cost(ABC):
     compiled assignment. A subclass that overrides :meth:`substitution` loses it unless it declares it again."""
 
     symmetric: ClassVar[bool] = False
-    """Whether u into v costs what v into u does, and u into itself nothing: half of a matrix is then mirrored.
-    It is lost like ``metric``."""
+    """Whether u into v costs what v into u does, and u into itself nothing. Half of a matrix is then mirrored. It is
+    lost like ``metric``."""
 
     kind: ClassVar[str] = ""
     """Name under which the cost is saved."""

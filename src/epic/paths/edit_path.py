@@ -162,7 +162,7 @@ class EditPath:
 
     @property
     def distance(self) -> float:
-        """Sum of the costs of all operations: the edit distance."""
+        """The edit distance, which is the sum of the costs of all operations."""
         edges = self._ops.edges
         return float(self._ops.price.sum()) + (0.0 if edges is None else float(edges.price.sum()))
 

@@ -1,0 +1,112 @@
+"""Parts of pages that are made from the package itself, as Markdown. This file knows nothing of Sphinx."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from typer.testing import CliRunner
+
+from epic.augment import METHODS, Vanilla
+from epic.cli import VERBS, app
+from epic.train.config import CostConfig, RunConfig, default_settings
+
+ROOT = Path(__file__).parents[2]
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table in Markdown."""
+    cells = [head, ["---"] * len(head), *([c.replace("|", "\\|").replace("\n", " ") for c in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells) + "\n"
+
+
+def methods() -> str:
+    """Return the facts about all methods, and below them their settings, from the registry."""
+    facts = [
+        [f"`{name}`", p.info.changes, p.info.needs, p.info.label, p.info.edge_attr, p.info.cost]
+        for name, p in METHODS.items()
+    ]
+    text = table(["method", "changes", "needs", "label", "edge attributes", "where time goes"], facts)
+    for name, preset in METHODS.items():
+        rows = [
+            [f"`{n}`", f"`{v!r}`", ", ".join(map(str, preset.params[n].choices)) or "-", preset.params[n].help or ""]
+            for n, v in default_settings(name).items()
+        ]
+        fixed = "".join(f" It fixes `{n}={v!r}`." for n, v in preset.fixed.items())
+        paper = "Plain training" if preset.cls is Vanilla else preset.info.paper
+        text += f"\n## {name}\n\n{{py:class}}`{_reference(preset.cls)}`. {paper}.{fixed}\n\n"
+        text += table(["setting", "default", "tuning tries", "what it is"], rows) if rows else "It has no settings.\n"
+    return text
+
+
+def _reference(cls: type) -> str:
+    return "epic.EPIC" if cls.__name__ == "EPIC" else f"epic.augment.{cls.__name__}"
+
+
+def commands() -> str:
+    """Return what every command says of itself: its help, as ``epic COMMAND --help`` prints it."""
+    text = ""
+    for panel, verbs in VERBS.items():
+        text += f"\n## {panel}\n"
+        for verb in verbs:
+            name = verb.__name__
+            text += f"\n### epic {name}\n\n```text\n{help_text(name)}\n```\n"
+    return text
+
+
+def help_text(*command: str) -> str:
+    """Return the help of a command, without colours, 88 columns wide."""
+    done = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "88", "TERMINAL_WIDTH": "88", "NO_COLOR": "1"})
+    if done.exit_code:
+        raise RuntimeError(f"epic {' '.join(command)} --help failed: {done.output}")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", done.output)
+    return "\n".join(line.rstrip() for line in plain.strip("\n").splitlines())
+
+
+def config() -> str:
+    """Return the fields of the two models that a config file is checked against."""
+    return "\n".join(
+        f"\n## {title}\n\n{_fields(model)}" for title, model in (("A run", RunConfig), ("`cost`: its cost", CostConfig))
+    )
+
+
+def _fields(model: type[BaseModel]) -> str:
+    rows = []
+    for name, field in model.model_fields.items():
+        default: Any = field.default
+        shown = (
+            "required" if field.is_required() else "see below" if isinstance(default, BaseModel) else f"`{default!r}`"
+        )
+        rows.append([f"`{name}`", shown, field.description or ""])
+    return table(["field", "default", "what it is"], rows)
+
+
+def layers() -> list[list[str]]:
+    """Return the rooms from top to bottom as the import-linter contract has them."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")  # tomllib came with Python 3.11
+    contract = re.search(r'id = "rooms".*?\nlayers = \[\n(.*?)\n\]', text, re.DOTALL)
+    if contract is None:
+        raise ValueError("pyproject.toml has no contract `rooms` with layers")
+    return [re.findall(r"\w+", line) for line in re.findall(r'"([^"]+)"', contract[1])]
+
+
+def rooms() -> str:
+    """Draw the rooms as SVG: who stands higher may import who stands lower, never the other way."""
+    high, width, gap = 26, 560, 10
+    drawn, rows = [], layers()
+    for row, names in enumerate(rows):
+        each = (width - gap * (len(names) - 1)) / len(names)
+        for place, name in enumerate(names):
+            x, y = place * (each + gap), row * (high + 8)
+            drawn.append(f'<rect x="{x + 1:.0f}" y="{y + 1}" width="{each - 2:.0f}" height="{high}" rx="4"/>')
+            drawn.append(f'<text x="{x + each / 2:.0f}" y="{y + 19}">{escape(name)}</text>')
+    tall = len(rows) * (high + 8)
+    shaft = f'<path class="arrow" d="M {width + 22} 6 V {tall - 14} m -6 -9 l 6 9 l 6 -9" fill="none"/>'
+    label = "Rooms from top to bottom: " + "; ".join(", ".join(names) for names in rows)
+    return (
+        f'<svg class="rooms" viewBox="0 0 {width + 40} {tall}" width="{width + 40}" role="img" '
+        f'aria-label="{escape(label)}">{shaft}{"".join(drawn)}</svg>'
+    )
