@@ -24,5 +24,5 @@ def test_integers_are_categories_not_quantities():
 
 
 def test_bad_price_is_refused():
-    with pytest.raises(InputError, match="edit must be positive, got 0"):
+    with pytest.raises(InputError, match="edit must be positive and finite, got 0"):
         FeatureCost(edit=0)
