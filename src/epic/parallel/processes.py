@@ -130,7 +130,10 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
                     running[future] = again.popleft()
                 if not running:
                     return
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done: set[Future] = set()
+                while not done:  # in turns: a Ctrl-C that another thread got would not end a wait without limit
+                    done = wait(running, timeout=1, return_when=FIRST_COMPLETED).done
+                for future in done:
                     result = future.result()
                     yield Outcome(running.pop(future)[0], *result)
         except BrokenProcessPool:

@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import takewhile
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -32,7 +34,8 @@ class Workers:
         self._tail = b""
         source, self._sink = os.pipe()
         self._thread = threading.Thread(target=self._copy, args=(source,), daemon=True)
-        self._thread.start()
+        with without_ctrl_c():
+            self._thread.start()
         self._started: list[_Process] = []
         self.context = SpawnContext()
         self.context.Process = partial(_Process, self._sink, self._started)  # type: ignore[misc, assignment]
@@ -70,19 +73,39 @@ class _Process(SpawnProcess):
 
     def start(self) -> None:
         real = os.dup(2)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        os.dup2(self._sink, 2)
-        try:
-            super().start()
-            self._list.append(self)
-        finally:
-            os.dup2(real, 2)
-            os.close(real)
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)  # a Ctrl-C that came meanwhile is delivered now
+        with without_ctrl_c():
+            os.dup2(self._sink, 2)
+            try:
+                super().start()
+                self._list.append(self)
+            finally:
+                os.dup2(real, 2)
+                os.close(real)
 
     def __getstate__(self) -> dict[str, Any]:
         # First in order, so that it is called before the worker imports what its tasks need.
         return {"_tie": _Tie(), **self.__dict__, "_list": []}
+
+
+@contextmanager
+def without_ctrl_c() -> Iterator[None]:
+    """Let what is started here know nothing of Ctrl-C; one that comes meanwhile is acted on at the end.
+
+    What is started inherits the blocked signal. But the system may give it to another thread of ours, and Python then
+    to the main one: so the handler waits as well.
+    """
+    came: list[Any] = []
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda *signals: came.append(signals)) if main else None
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if main:
+            signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 class _Tie:
