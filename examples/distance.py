@@ -43,18 +43,19 @@ print(f"the nodes of the small one become nodes {list(exact.match)} of the large
 # nothing. A learned cost finds that out from the labels.
 train, test = ([coloured(g, 3, generator) for g in lollipop(count, seed=seed)] for count, seed in ((160, 0), (48, 1)))
 test.sort(key=lambda graph: int(graph.y))
-learned = LearnedCost().fit(train, epochs=10, progress=False, seed=0)
+learned = LearnedCost().fit(train, progress=False, seed=0)
 matrices = {
     "edits counted": UnitCost().distances(test, progress=False),
     "edits learned": learned.distances(test, progress=False),
 }
 
 # %%
-# Distances of unseen graphs, sorted by class: dark is near. With learned costs graphs of one class are near, and
-# the more their heads differ in size, the farther apart they are. Counted edits show no order.
+# Distances of unseen graphs, sorted by class, for each node of the two: dark is near. With learned costs the four
+# classes are four dark blocks. Counted edits see little of them.
+sizes = torch.tensor([graph.num_nodes for graph in test])
 figure = Figure(figsize=(8.4, 4), layout="constrained")
 for axes, (name, matrix) in zip(figure.subplots(1, 2), matrices.items(), strict=True):
-    axes.imshow(matrix / matrix.max(), cmap="cividis")
+    axes.imshow(matrix / (sizes[:, None] + sizes), cmap="cividis")
     axes.set(title=name, xlabel="48 graphs by class", xticks=[], yticks=[])
 
 # %%

@@ -119,7 +119,7 @@ def test_distance(tmp_path):
     assert found["by_nodes"] == 2
     assert float(found["fast"]) == float(found["exact"]) == networkx.graph_edit_distance(*ends) == 11
     assert found["exact"].exact
-    assert found["same_class"]["edits learned"] > 0.7 > 0.5 > found["same_class"]["edits counted"]  # chance is 0.25
+    assert found["same_class"]["edits learned"] > 0.8 > 0.5 > found["same_class"]["edits counted"]  # chance is 0.25
     assert f"{found['same_class']['edits learned']:.0%} of 48" in said
     assert drawn(found["figure"], tmp_path / "figure.png")
 

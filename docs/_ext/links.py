@@ -1,7 +1,4 @@
-"""Links that leave the site become the path they name: raw results, scripts and folders lie in the repository.
-
-Patterns in a table of contents that match no page are left out.
-"""
+"""Links that leave the site become the path they name: raw results, scripts and folders lie in the repository."""
 
 from __future__ import annotations
 
@@ -31,13 +28,7 @@ def inside(text: str, page: Path, docs: Path) -> str:
         return f"`{path}`" if said.strip("`").rstrip("/") == path else f"{said} (`{path}`)"
 
     parts = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
-    return "".join(_toctree(p, docs) if p.startswith("```") else LINK.sub(kept, p) for p in parts)
-
-
-def _toctree(block: str, docs: Path) -> str:
-    if not block.startswith("```{toctree}"):
-        return block
-    return "\n".join(line for line in block.splitlines() if "*" not in line or any(docs.glob(f"{line}.md")))
+    return "".join(part if part.startswith("```") else LINK.sub(kept, part) for part in parts)
 
 
 def _from_root(target: Path, root: Path) -> str:

@@ -59,7 +59,8 @@ def commands() -> str:
 
 def help_text(*command: str) -> str:
     """Return the help of a command, without colours, 88 columns wide."""
-    done = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "88", "TERMINAL_WIDTH": "88", "NO_COLOR": "1"})
+    env = {"COLUMNS": "88", "TERMINAL_WIDTH": "88", "NO_COLOR": "1"}
+    done = CliRunner().invoke(app, [*command, "--help"], prog_name="epic", env=env)
     if done.exit_code:
         raise RuntimeError(f"epic {' '.join(command)} --help failed: {done.output}")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", done.output)
