@@ -95,3 +95,12 @@ def test_the_command_line_goes_before_the_config_file(small, tmp_path):
     assert "'epoch'; did you mean 'epochs'" in run.stderr
     (tmp_path / "c.yaml").write_text("- MUTAG\n")
     assert "must hold lines such as" in epic("train", "--config", str(tmp_path / "c.yaml")).stderr
+
+
+@pytest.mark.parametrize("value", [".inf", "-.inf", ".nan"])
+def test_a_config_holds_finite_numbers(small, tmp_path, value):
+    (tmp_path / "c.yaml").write_text(f"dataset: {small}\nupdates: {value}\n")
+    run = epic("train", "--config", str(tmp_path / "c.yaml"))
+    assert run.returncode == 2
+    assert "line 2: updates is" in run.stderr
+    assert "not a finite number" in run.stderr

@@ -50,6 +50,8 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
             value = [f"{k}={json.dumps(v, default=str)}" for k, v in value.items()]
         elif isinstance(value, list) and not many:
             value = ",".join(map(str, value))
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{path}, line {line}: {key} is {value}, not a finite number")
         words = isinstance(value, list) and all(isinstance(v, str) for v in value)
         if not (words if many else isinstance(value, (str, int, float))):
             wanted = "a mapping such as {name: value}" if many else "one value"
