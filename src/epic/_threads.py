@@ -1,8 +1,9 @@
 """The number of threads that small networks are fastest with: one.
 
 OpenMP's threads wait for each other by spinning. Where another process wants a core, each of the many small steps of a
-small network then waits for a whole time slice: on a busy machine of two cores, learning a cost took 126 to 172 s with
-torch's default of two threads and 7 s with one (see ``benchmarks/threads.py``).
+small network then waits for a whole time slice. On two cores with one more process on each, an epoch of learning a cost
+takes 3.6 s with two threads and 1.3 s with one (``benchmarks/threads.py``); with six more processes it was twenty times
+as long. On an idle machine there is no difference.
 """
 
 from __future__ import annotations
