@@ -54,6 +54,24 @@ class Entry(BaseModel):
         return choose(value, METHODS, "method")
 
 
+class Claim(BaseModel):
+    """A comparison that a plan names before its first run.
+
+    Attributes:
+        method: Label of an entry.
+        against: Label of the entry that it is compared with, on the same splits.
+        aim: The difference in points that was hoped for.
+        main: Whether it is the claim of the study; all others are extra.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: str
+    against: str = "vanilla"
+    aim: float | None = None
+    main: bool = False
+
+
 VANILLA = Entry(label="vanilla", method="vanilla")
 
 
@@ -105,6 +123,7 @@ class Plan(BaseModel):
         options: Values that go into every config.
         checksums: Of datasets that are files. A file may change under the same name, and runs of its old contents are
             not runs of its new ones.
+        claims: Comparisons over all datasets and backbones that are named before the first run.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -124,6 +143,7 @@ class Plan(BaseModel):
     plain: tuple[str, ...] = ("pool", "lr")
     options: dict[str, Any] = {}
     checksums: dict[str, str] = {}
+    claims: tuple[Claim, ...] = ()
 
     @field_validator("entries", mode="before")
     @classmethod

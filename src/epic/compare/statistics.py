@@ -127,6 +127,39 @@ def paired(method: Any, other: Any, train: int, test: int, confidence: float = 0
     return Comparison(mean, mean - reach, mean + reach, p, t, splits, runs, confidence)
 
 
+def pooled(parts: Sequence[Comparison]) -> Comparison:
+    """Average the differences on several datasets, each with the same weight, with a t interval.
+
+    The variance of each dataset's mean is the corrected one of :func:`paired`; the degrees of freedom follow Welch and
+    Satterthwaite. The result speaks of these datasets: it does not say what to expect on others, which the signed-rank
+    test of the datasets' means does.
+
+    Args:
+        parts: One comparison for each dataset, all with the same confidence. Those without runs are left out.
+
+    Returns:
+        The comparison of all. It has no interval where one of the parts has none.
+    """
+    there = [c for c in parts if c.difference is not None]
+    if not there:
+        return Comparison(None, None, None, None, None, 0, 0)
+    confidence = there[0].confidence
+    splits, runs = sum(c.splits for c in there), sum(c.runs for c in there)
+    mean = float(np.mean([c.difference for c in there]))
+    if any(c.low is None or c.high is None for c in there):
+        return Comparison(mean, None, None, None, None, splits, runs, confidence)
+    free = np.array([c.splits - 1 for c in there])
+    reach = np.array([(c.high - c.low) / 2 for c in there])  # type: ignore[operator]
+    variance = (reach / stats.t.ppf((1 + confidence) / 2, free)) ** 2
+    if not variance.any():
+        return Comparison(mean, mean, mean, float(mean == 0), None, splits, runs, confidence)
+    error = math.sqrt(variance.sum()) / len(there)
+    total = float(variance.sum() ** 2 / (variance**2 / free).sum())
+    width = error * float(stats.t.ppf((1 + confidence) / 2, total))
+    p = 2 * float(stats.t.sf(abs(mean / error), total))
+    return Comparison(mean, mean - width, mean + width, p, mean / error, splits, runs, confidence)
+
+
 def signed_rank(differences: Any) -> SignedRank:
     """Test paired differences by Wilcoxon's signed ranks (NaN is left out).
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from epic.compare.claims import Judged, judge
+from epic.compare.claims import table as claim_table
 from epic.compare.plan import Plan
 from epic.compare.runner import duration
 from epic.compare.runs import Runs
@@ -29,6 +31,7 @@ class Section:
     table: Table
     figures: Sequence[Figure]
     against: Sequence[Against]
+    claims: Sequence[Judged]
     summary: RunSummary
 
     @property
@@ -84,13 +87,15 @@ def _page(sections: Sequence[Section]) -> str:
             legend=legend,
             duration=duration,
             lines_in=_lines,
+            claim_table=claim_table,
         )
     )
 
 
 def _section(runs: Runs, drawn: bool) -> Section:
     table = table_of(runs)
-    return Section(runs.plan, table, figures(runs, table) if drawn else [], differences(runs), run_summary(runs))
+    drawings = figures(runs, table) if drawn else []
+    return Section(runs.plan, table, drawings, differences(runs), judge(runs), run_summary(runs))
 
 
 def _lines(row: Row, table: Table) -> list[str]:
@@ -106,6 +111,11 @@ def _lines(row: Row, table: Table) -> list[str]:
 def _markdown(section: Section) -> str:
     summary = section.summary
     parts = [f"## {plain_md(section.plan.name)}", to_markdown(section.table).rstrip()]
+    if section.claims:
+        rows = ["| " + " | ".join(map(plain_md, row)) + " |" for row in claim_table(section.claims)]
+        parts.append("Pooled over datasets and backbones, as the plan named them before its first run:")
+        parts.append("\n".join([rows[0], "|" + "---|" * 6, *rows[1:]]))
+        parts.append("\n".join(f"- **{plain_md(j.name)}** {plain_md(j.verdict)}" for j in section.claims))
     said = [f"- {a.where}, {plain_md(a.label)}: {plain_md(a.verdict)}" for a in section.against if a.mean is not None]
     if said:
         parts.append(f"Against {plain_md(section.against[0].baseline)}:\n\n" + "\n".join(said))
