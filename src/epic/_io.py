@@ -1,12 +1,15 @@
-"""Tensors and a JSON header on disk: safetensors, written whole or not at all, never pickle."""
+"""Files: tensors with a JSON header as safetensors, never pickle; written whole or not at all, by one at a time."""
 
 from __future__ import annotations
 
+import fcntl
 import io
 import json
+import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ from safetensors.torch import save
 from torch import Tensor
 
 from epic.errors import InputError, reading
+
+log = logging.getLogger(__name__)
 
 EMPTY = "empty"
 """Name of the tensor in a file that needs none."""
@@ -88,6 +93,50 @@ def write_bytes(path: str | Path, payload: bytes) -> None:
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(path: str | Path, *, say: bool = True) -> Iterator[None]:
+    """Be the only process that makes this file, or fills this folder; wait while another one does.
+
+    A folder is locked itself, for a file a hidden one next to it, which goes at the end. The lock is released when the
+    process ends, however it ends.
+
+    Args:
+        path: A file, or a folder that exists.
+        say: Whether to warn that it waits; workers of one command wait for each other without a word.
+
+    Raises:
+        InputError: The folder of the file cannot be written.
+    """
+    path = Path(path)
+    lock = path if path.is_dir() else path.with_name(f".{path.name}.lock")
+    while True:
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(lock, os.O_RDONLY if lock is path else os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+        try:
+            _flock(handle, path, say)
+            # Whoever had it may have removed it; what counts is the file that has the name now.
+            if not lock.exists() or lock.stat().st_ino != os.fstat(handle).st_ino:
+                continue
+            yield
+            return
+        finally:
+            if lock is not path and lock.exists() and lock.stat().st_ino == os.fstat(handle).st_ino:
+                lock.unlink()
+            os.close(handle)
+
+
+def _flock(handle: int, path: Path, say: bool) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        level = logging.WARNING if say else logging.DEBUG
+        log.log(level, "another process is making %s: waiting until it is done", path)
+        fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def write_text(path: str | Path, text: str) -> None:

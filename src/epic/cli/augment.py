@@ -44,6 +44,7 @@ def augment(
     """
     from tqdm import tqdm
 
+    from epic._io import alone
     from epic.augment import find_method
     from epic.augment.generation import ShardMaker, check_shard, write_shards
     from epic.data.shards import begin
@@ -71,17 +72,18 @@ def augment(
         "cost": None if file is None else file_digest(file),
     }
     make_folder(out)
-    missing = begin(out, manifest)
-    left = sum(size for _, size in missing)
-    if left < count:
-        log.info(f"{count - left} of {count} graphs are there already")
-    for name in (n for n, _ in missing if (out / n).exists()):
-        log.warning(f"{out / name} is damaged: it is made again")
-    ready = setup(chosen, out / "costs", data=data, progress=progress())
-    maker = ShardMaker(ready.method, graphs, chosen.seed, count, shard)
-    start = time.perf_counter()
-    with tqdm(total=count, initial=count - left, desc="augmenting", unit="graph", disable=not progress()) as bar:
-        for size in write_shards(maker, out, [name for name, _ in missing], workers, ray):
-            bar.update(size)
+    with alone(out):
+        missing = begin(out, manifest)
+        left = sum(size for _, size in missing)
+        if left < count:
+            log.info(f"{count - left} of {count} graphs are there already")
+        for name in (n for n, _ in missing if (out / n).exists()):
+            log.warning(f"{out / name} is damaged: it is made again")
+        ready = setup(chosen, out / "costs", data=data, progress=progress())
+        maker = ShardMaker(ready.method, graphs, chosen.seed, count, shard)
+        start = time.perf_counter()
+        with tqdm(total=count, initial=count - left, desc="augmenting", unit="graph", disable=not progress()) as bar:
+            for size in write_shards(maker, out, [name for name, _ in missing], workers, ray):
+                bar.update(size)
     speed = f", {left / (time.perf_counter() - start):.0f} graphs/s" if left else ""
     typer.echo(f"wrote {count} graphs in {len(list(out.glob('shard-*.safetensors')))} shards to {out}{speed}")

@@ -31,6 +31,7 @@ def fit(
     """
     need_writable(out)
     check_device(device)
+    from epic._io import alone
     from epic.costs import LearnedCost
     from epic.data.splits import split_of
 
@@ -38,15 +39,16 @@ def fit(
     split = split_of(loaded.y, official=loaded.split, seed=run["split_seed"])
     train, validation = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
     log.info(f"{loaded.name}: {len(train)} graphs to learn from, {len(validation)} to validate on")
-    cost = LearnedCost(backbone=how["backbone"]).fit(
-        train,
-        validation=validation,
-        task=loaded.task,
-        checkpoint=out.with_name(out.name + ".ckpt"),
-        device=device,
-        progress=progress(),
-        **CostConfig(**how).learning(run["seed"]),
-    )
-    cost.to("cpu").save(out)
+    with alone(out):
+        cost = LearnedCost(backbone=how["backbone"]).fit(
+            train,
+            validation=validation,
+            task=loaded.task,
+            checkpoint=out.with_name(out.name + ".ckpt"),
+            device=device,
+            progress=progress(),
+            **CostConfig(**how).learning(run["seed"]),
+        )
+        cost.to("cpu").save(out)
     typer.echo(str(cost))
     typer.echo(f"wrote {out}")

@@ -35,7 +35,7 @@ def train(
     epic train NCI1 --method drop_edge --set p=0.3 --seed 1
     """
     from epic._checkpoint import identity
-    from epic._io import write_text
+    from epic._io import alone, write_text
     from epic.train.config import run_config
     from epic.train.run import dataset_of, file_digest
     from epic.train.run import run as run_it
@@ -50,18 +50,19 @@ def train(
     what = identity(chosen.key, loaded.graphs.digest(), cost)[:8]
     name = f"{loaded.name}-{chosen.method}-{chosen.backbone}-split{chosen.split_seed}-seed{chosen.seed}-{what}"
     folder = make_folder(out / name)
-    chosen.save(folder / "config.yaml")
-    record = run_it(
-        chosen,
-        folder,
-        data=data,
-        folder=folder,
-        device=device,
-        num_workers=workers,
-        progress=progress(),
-        on_epoch_end=_watcher(folder / "tensorboard"),
-    )
-    write_text(folder / "result.json", json.dumps(record, indent=1) + "\n")
+    with alone(folder):
+        chosen.save(folder / "config.yaml")
+        record = run_it(
+            chosen,
+            folder,
+            data=data,
+            folder=folder,
+            device=device,
+            num_workers=workers,
+            progress=progress(),
+            on_epoch_end=_watcher(folder / "tensorboard"),
+        )
+        write_text(folder / "result.json", json.dumps(record, indent=1) + "\n")
     metric = {"classes": "accuracy", "binary": "ROC-AUC", "values": "minus mean absolute error"}[loaded.task]
     told = f"{name}: test {metric} {record['test']:.4f} (validation {record['validation']:.4f})"
     if "epochs" in record:

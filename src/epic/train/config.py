@@ -154,7 +154,9 @@ class RunConfig(BaseModel):
 
     def save(self, path: Path) -> None:
         """Write as YAML, every value spelled out."""
-        path.write_text(yaml.safe_dump(self.model_dump(), sort_keys=False))
+        from epic._io import write_text
+
+        write_text(path, yaml.safe_dump(self.model_dump(), sort_keys=False))
 
 
 def check_model(changes: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from torch.utils.data import DataLoader
 from torch_geometric.data import Batch
 
 from epic._checkpoint import identity
+from epic._io import write_text
 from epic.augment.base import Augmentation
 from epic.augment.training import training_steps
 from epic.augment.vanilla import Vanilla
@@ -257,7 +258,7 @@ def train(
             on_epoch_end(line)
 
     if history is not None:
-        Path(history).write_text("".join(json.dumps(line) + "\n" for line in loop.history))
+        write_text(history, "".join(json.dumps(line) + "\n" for line in loop.history))
     loop.run(
         batches=batches,
         loss=lambda batch: acting.loss(model, batch),

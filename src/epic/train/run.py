@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import platform
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from torch import Tensor
 
 from epic import __version__
 from epic._checkpoint import identity
-from epic._io import write_tensors
+from epic._io import alone, write_tensors, write_text
 from epic.augment import find_method
 from epic.augment.base import Augmentation
 from epic.costs.base import Cost
@@ -167,7 +165,7 @@ def cost_of(
         task = infer_task(training.y)
     how = [RESULTS_VERSION, config.backbone, task, asdict(Learning(**config.learning(seed)))]
     path = folder / f"cost-{identity(how, training.digest(), validation_graphs.digest())[:16]}.safetensors"
-    with _locked(path.with_suffix(".lock")):  # several processes may want it at once
+    with alone(path, say=False):  # several processes may want it at once
         took = path.with_suffix(".seconds")
         if path.exists():
             return LearnedCost.load(path), float(took.read_text()) if took.exists() else None
@@ -186,7 +184,7 @@ def cost_of(
         seconds = time.perf_counter() - start
         logger.info("learned a cost in %.1f s: %s", seconds, path)
         if whole:
-            took.write_text(f"{seconds:.3f}")
+            write_text(took, f"{seconds:.3f}")
         cost.save(path)
     return cost, seconds if whole else None
 
@@ -315,12 +313,3 @@ def versions() -> dict[str, str]:
         "torch_geometric": torch_geometric.__version__,
         "python": platform.python_version(),
     }
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file; it is released when the process ends, however it ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
