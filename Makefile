@@ -14,7 +14,7 @@ help:
 	@echo "make test           all tests; set EPIC_DATA to a data folder to include those on real data"
 	@echo "make test-fast      the tests that take no more than two minutes together"
 	@echo "make test-no-numba  the fast tests without numba"
-	@echo "make test-lowest    the fast tests with the lowest versions that pyproject.toml allows"
+	@echo "make test-lowest    the fast tests with the lowest versions that pyproject.toml allows, after a demo of the wheel"
 	@echo "make fuzz N=100000  attack everything that reads; goes on where it stopped, summary in results/fuzz.json"
 	@echo "make check          ruff, mypy and import-linter"
 	@echo "make docs           the site, in docs/_build (open docs/_build/index.html)"
@@ -30,6 +30,9 @@ $(READY): pyproject.toml constraints.txt
 $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
 	test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install -q --disable-pip-version-check -c constraints-lowest.txt $$(grep '^torch==' constraints-lowest.txt)
+	$(LOWEST)/bin/python -m pip wheel -q --disable-pip-version-check --no-deps -w $(LOWEST)/wheel .
+	$(LOWEST)/bin/python -m pip install -q --disable-pip-version-check -c constraints-lowest.txt $(LOWEST)/wheel/*.whl
+	cd $(LOWEST) && bin/epic demo  # the wheel alone, without extras
 	$(LOWEST)/bin/python -m pip install -q --disable-pip-version-check -c constraints-lowest.txt -e '.[test,mol,fast]'
 	touch $@
 
