@@ -25,7 +25,7 @@ from epic.testing import AugmentationTester
 from tests.view.test_page import data_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-GALLERY = "distance look_at_a_path your_own_cost".split()
+GALLERY = "counterfactual distance look_at_a_path your_own_cost".split()
 """Scripts of cells, with pages on the site."""
 SCRIPTS = [*GALLERY, *"drop_in molecules_csv nearest_neighbours compare_methods your_own_method offline".split()]
 
@@ -68,6 +68,17 @@ def test_all_examples_are_tested_and_short():
         assert len(text.splitlines()) <= 105
         assert text.startswith('"""')
         assert "You learn:" in text
+
+
+def test_counterfactual(tmp_path):
+    said, found = cells("counterfactual")
+    answer = found["found"]
+    assert (answer.before, answer.after) == (0, 1)
+    assert "80 of 80 unseen graphs" in said
+    assert len(found["new"]) == 1  # one more node in the clique, and nothing in the tail
+    assert torch.bincount(answer.graph.edge_index[0])[min(found["new"])] >= 2
+    assert sum(found["shares"]) < 0.5 * len(found["shares"])
+    assert drawn(found["figure"], tmp_path / "f.png")
 
 
 def test_drop_in(tmp_path):

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 __all__ = [
     "EPIC",
     "Cost",
+    "Counterfactual",
     "EdgeCost",
     "EditBlend",
     "EditKernelClassifier",
@@ -20,6 +21,7 @@ __all__ = [
     "Operation",
     "PackedGraphs",
     "UnitCost",
+    "counterfactual",
     "edit_distance",
     "edit_path",
     "pack",
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from epic.costs import Cost, EdgeCost, FeatureCost, LearnedCost, UnitCost
     from epic.errors import InputError
     from epic.graphs import PackedGraphs, pack
-    from epic.paths import EditPath, Operation, edit_distance, edit_path
+    from epic.paths import Counterfactual, EditPath, Operation, counterfactual, edit_distance, edit_path
 
 
 def __getattr__(name: str) -> Any:
@@ -43,7 +45,7 @@ def __getattr__(name: str) -> Any:
     from epic.costs import Cost, EdgeCost, FeatureCost, LearnedCost, UnitCost
     from epic.errors import InputError
     from epic.graphs import PackedGraphs, pack
-    from epic.paths import EditPath, Operation, edit_distance, edit_path
+    from epic.paths import Counterfactual, EditPath, Operation, counterfactual, edit_distance, edit_path
 
     found = locals()
     globals().update({public: found[public] for public in __all__})

@@ -1,7 +1,18 @@
 """Edit paths: one to look at, or the graphs on many of them at once."""
 
 from epic.paths.apply import Intermediate, apply_operations
+from epic.paths.counterfactual import Counterfactual, counterfactual
 from epic.paths.edit_path import EditPath, Operation, edit_distance, edit_path
 from epic.paths.operations import Operations
 
-__all__ = ["EditPath", "Intermediate", "Operation", "Operations", "apply_operations", "edit_distance", "edit_path"]
+__all__ = [
+    "Counterfactual",
+    "EditPath",
+    "Intermediate",
+    "Operation",
+    "Operations",
+    "apply_operations",
+    "counterfactual",
+    "edit_distance",
+    "edit_path",
+]

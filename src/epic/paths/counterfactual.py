@@ -1,0 +1,237 @@
+"""Counterfactuals: a small change of a graph after which a model puts it into another class."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Batch, Data
+
+from epic.costs.base import Cost, check_cost
+from epic.costs.edge import EdgeCost
+from epic.costs.unit import UnitCost
+from epic.errors import InputError
+from epic.graphs.convert import pack
+from epic.graphs.packed import Graphs, PackedGraphs, join
+from epic.paths.apply import apply_operations
+from epic.paths.edit_path import EditPath, Operation, edit_path
+from epic.paths.operations import Operations
+from epic.random import Seed, base_seed
+
+Finish = Callable[[PackedGraphs], PackedGraphs]
+BATCH = 256
+"""Graphs shown to the model at a time."""
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """A changed graph that a model puts into another class, and what was changed.
+
+    Args:
+        path: the edit path from the graph to a reference graph; the operations that the answer needs come first.
+        step: how many they are: ``path[step]`` is the changed graph.
+        cost: what they cost.
+        before: class of the graph.
+        after: class of the changed graph.
+        reference: number of the reference graph that the path leads to.
+    """
+
+    path: EditPath
+    step: int
+    cost: float
+    before: int
+    after: int
+    reference: int
+
+    @property
+    def graph(self) -> Data:
+        """The changed graph."""
+        return self.path[self.step]
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """What was changed. Leave out any one of them, and the model does not answer ``after``."""
+        return self.path.operations[: self.step]
+
+    def __repr__(self) -> str:
+        return (
+            f"Counterfactual(class {self.before} -> {self.after} by {self.step} of {len(self.path)} operations towards "
+            f"reference {self.reference}, cost {self.cost:.3f} of {self.path.distance:.3f})"
+        )
+
+
+@torch.no_grad()
+def counterfactual(
+    graph: Data,
+    model: Callable[[Batch], Tensor],
+    *,
+    reference: Graphs,
+    cost: Cost | None = None,
+    target: int | None = None,
+    k: int = 3,
+    tries: int = 4,
+    matching: str = "nodes",
+    edge_cost: EdgeCost | float | None = None,
+    order: str = "random",
+    seed: Seed = 0,
+    finish: Finish | None = None,
+) -> Counterfactual:
+    """Find a small change after which a model puts a graph into another class.
+
+    The search goes along edit paths to the nearest reference graphs that the model puts there. On each, the first graph
+    of the other class is taken, and operations are undone, the dearest first, as long as the class stays. So none of
+    those that are left can be spared. A cheaper set of operations may exist: all sets cannot be tried.
+
+    Args:
+        graph: the graph to explain.
+        model: takes a PyG ``Batch`` and returns scores ``[graphs, classes]``, or ``[graphs]`` or ``[graphs, 1]`` that
+            are positive for class 1. A module is put into evaluation mode for the search.
+        reference: graphs that may show the way, for instance the training graphs.
+        cost: what edits cost (default: :class:`epic.UnitCost`).
+        target: the class to reach (default: any other than that of the graph).
+        k: how many of the nearest reference graphs to go towards.
+        tries: orders of the operations to try on each path.
+        matching: as in :func:`epic.edit_path`.
+        edge_cost: as in :func:`epic.edit_path`.
+        order: as in :func:`epic.edit_path`.
+        seed: an int makes the result reproducible, a ``torch.Generator`` is drawn from once, None draws a fresh seed.
+        finish: applied to every changed graph before the model sees it, for instance to compute degree features again.
+
+    Returns:
+        The cheapest change that was found.
+
+    Raises:
+        InputError: the graph is in that class already, or the model puts no reference graph there.
+
+    >>> from epic.data import lollipop, lollipop_graph
+    >>> large = lambda batch: torch.bincount(batch.batch) - 9.5  # class 1 from ten nodes on
+    >>> found = counterfactual(lollipop_graph(4, 4), large, reference=lollipop(20, seed=0))
+    >>> found.before, found.after, found.step, found.graph.num_nodes
+    (0, 1, 2, 10)
+    """
+    cost = check_cost(cost) or UnitCost()
+    others = pack(reference)
+    if k < 1 or tries < 1:
+        raise InputError(f"k = {k} and tries = {tries} must be at least 1")
+    with _evaluating(model):
+        ask = _Question(model, finish)
+        before = int(ask(pack([graph]))[0])
+        if target == before:
+            raise InputError(f"the model puts the graph into class {target} already: name another target")
+        classes = ask(others)
+        other = classes != before if target is None else classes == target
+        there = (other & (classes >= 0)).nonzero()[:, 0]
+        if there.numel() == 0:
+            what = "another class" if target is None else f"class {target}"
+            raise InputError(f"the model puts none of the {len(others)} reference graphs into {what}: give other ones")
+        near = cost.nearest(
+            [graph],
+            others.select(there),
+            k=min(k, there.numel()),
+            matching=matching,
+            edge_cost=edge_cost,
+            progress=False,
+        )
+        found = []
+        for at in there[near.index[0]].tolist():
+            for turn in range(tries):
+                path = edit_path(
+                    _bare(graph),
+                    _bare(others.graph(at)),
+                    cost,
+                    matching=matching,
+                    edge_cost=edge_cost,
+                    order=order,
+                    seed=base_seed(seed) + turn,
+                    finish=finish,
+                )
+                wanted = int(classes[at])
+                done = _first_step(path, ask, wanted)
+                done = _spare(path._ops, ask, wanted, done)
+                found.append((_cost(path._ops, done), done, path, wanted, at))
+    price, done, path, wanted, at = min(found, key=lambda each: each[0])
+    rank = np.empty(len(path), dtype=np.int64)
+    rank[np.lexsort((path._rank, ~done))] = np.arange(len(path))
+    ordered = EditPath(path._ops, rank=rank, order=path.order, num_classes=None, finish=finish)
+    return Counterfactual(ordered, int(done.sum()), price, before, wanted, at)
+
+
+class _Question:
+    """Asks the model for classes, some graphs at a time."""
+
+    def __init__(self, model: Callable[[Batch], Tensor], finish: Finish | None) -> None:
+        self.model, self.finish = model, finish
+
+    def __call__(self, graphs: PackedGraphs) -> Tensor:
+        """Return the class of each graph; -1 of a graph without nodes, which no model is asked about."""
+        classes = torch.full((len(graphs),), -1)
+        able = graphs.sizes.nonzero()[:, 0]
+        for part in able.split(BATCH):
+            some = graphs.select(part)
+            scores = self.model((some if self.finish is None else self.finish(some)).to_batch())
+            if not isinstance(scores, Tensor) or scores.shape[:1] != part.shape or scores.dim() > 2:
+                shape = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
+                raise InputError(f"the model must return scores [{part.numel()}, classes], got {shape}")
+            scores = scores.reshape(part.numel(), -1)
+            classes[part] = ((scores[:, 0] > 0).long() if scores.shape[1] == 1 else scores.argmax(1)).cpu()
+        return classes
+
+
+@contextmanager
+def _evaluating(model: Any) -> Iterator[None]:
+    """Put a module into evaluation mode, and back."""
+    training = isinstance(model, nn.Module) and model.training
+    if training:
+        model.eval()
+    try:
+        yield
+    finally:
+        if training:
+            model.train()
+
+
+def _bare(graph: Data) -> Data:
+    """Leave out the label: the graph to explain may have none."""
+    bare = copy.copy(graph)
+    if "y" in bare:
+        del bare.y
+    return bare
+
+
+def _graphs(ops: Operations, done: Sequence[np.ndarray]) -> PackedGraphs:
+    """Apply several sets of operations to the same graph."""
+    return join([apply_operations(ops, some).graphs for some in done])
+
+
+def _first_step(path: EditPath, ask: _Question, wanted: int) -> np.ndarray:
+    """Mark the operations up to the first step at which the model answers as wanted; the last step does."""
+    sets = [path._rank < step for step in range(1, len(path) + 1)]
+    right = (ask(_graphs(path._ops, sets)) == wanted).nonzero()[:, 0] if sets else torch.empty(0)
+    return sets[int(right[0])] if right.numel() else np.ones(len(path), dtype=bool)
+
+
+def _spare(ops: Operations, ask: _Question, wanted: int, done: np.ndarray) -> np.ndarray:
+    """Undo operations as long as the model answers as wanted, the one that saves most first."""
+    while done.any():
+        sets = []
+        for at in np.flatnonzero(done):
+            fewer = done.copy()
+            fewer[at] = False
+            sets.append(fewer)
+        kept = (ask(_graphs(ops, sets)) == wanted).numpy()
+        if not kept.any():
+            break
+        done = min((s for s, ok in zip(sets, kept, strict=True) if ok), key=lambda s: _cost(ops, s))
+    return done
+
+
+def _cost(ops: Operations, done: np.ndarray) -> float:
+    """Price a set of operations, edges included where they have a price."""
+    edges = 0.0 if ops.edges is None else float(ops.edges.price[ops.edges.done(done)].sum())
+    return float(ops.price[done].sum()) + edges
