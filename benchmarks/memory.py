@@ -114,7 +114,8 @@ def augment(count: int) -> dict[str, float]:
         try:
             command_line()
         except SystemExit as end:
-            assert not end.code
+            if end.code:
+                raise
         made = sum(p.stat().st_size for p in Path(folder, "made").glob("shard-*")) / MB
         return {"peak": peak.stop(), "on disk": made}
 
