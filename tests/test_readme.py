@@ -1,5 +1,6 @@
 """The snippets of README and guide run in order, and their commands exist."""
 
+import doctest
 import re
 from pathlib import Path
 
@@ -49,6 +50,17 @@ def test_the_snippets_run(tmp_path, monkeypatch):
     assert names["value"].requires_grad
     assert names["indices"].shape == (6, names["model"].n_neighbors_)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["epic.safetensors", "path.html", "path.png"]
+
+
+@pytest.mark.slow
+def test_the_first_ten_minutes_give_what_they_say(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    examples = "\n".join(re.findall(r"```pycon\n(.*?)```", text, re.S))
+    test = doctest.DocTestParser().get_doctest(examples, {}, "start.md", "docs/start.md", 0)
+    found = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
+    assert found.failed == 0
+    assert found.attempted > 15
 
 
 def test_the_commands_exist():
