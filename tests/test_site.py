@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from epic import EPIC, InputError, UnitCost, edit_path
 from epic.augment import METHODS
 from epic.cli import app
+from epic.data import load, lollipop
 from epic.train.config import RunConfig
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -95,6 +97,23 @@ def snippets(page):
 def test_snippets_say_what_happens(page):
     parsed = doctest.DocTestParser().get_doctest(snippets(page), {}, page.name, str(page), 0)
     assert doctest.DocTestRunner().run(parsed).failed == 0
+
+
+def test_every_message_of_an_input_error_is_listed(ext):
+    """Messages met by chance are on the page, with dots where their values were."""
+    text = ext("parts").errors()
+    assert len(re.findall("^- ", text, re.MULTILINE)) > 200
+    for call in (
+        lambda: EPIC(ratio=-1),
+        lambda: edit_path(*lollipop(2, seed=0), order="randm"),
+        lambda: UnitCost().nearest(lollipop(3, seed=0), k=9),
+        lambda: load("nowhere.csv"),
+    ):
+        with pytest.raises(InputError) as found:
+            call()
+        known = re.findall(r"^- `+ ?(.*?) ?`+$", text, re.MULTILINE)
+        said = " ".join(str(found.value).split())
+        assert any(re.fullmatch(".*".join(map(re.escape, m.split("…"))), said) for m in known if m.strip("… :;,")), said
 
 
 def test_parts_tell_all_there_is(ext):

@@ -9,7 +9,13 @@ from sphinx.application import Sphinx
 
 import parts
 
-PARTS = {"methods": parts.methods, "commands": parts.commands, "config": parts.config, "rooms": parts.rooms}
+PARTS = {
+    "methods": parts.methods,
+    "commands": parts.commands,
+    "config": parts.config,
+    "rooms": parts.rooms,
+    "errors": parts.errors,
+}
 PLACE = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 
 

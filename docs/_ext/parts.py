@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from html import escape
 from pathlib import Path
@@ -83,6 +84,40 @@ def _fields(model: type[BaseModel]) -> str:
         )
         rows.append([f"`{name}`", shown, field.description or ""])
     return table(["field", "default", "what it is"], rows)
+
+
+def errors() -> str:
+    """Return the messages of all input errors that the package raises, room by room, values as dots."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "src" / "epic").rglob("*.py")):
+        place = path.relative_to(ROOT / "src" / "epic")
+        room = f"{place.parts[0]}/" if len(place.parts) > 1 else place.name
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "InputError" and node.args:
+                text = _words(node.args[0])
+                if len(re.findall(r"[a-z]{2,}", text)) > 1 and text not in found.setdefault(room, []):
+                    found[room].append(text)
+    return "".join(
+        f"\n## `{room}`\n\n" + "".join(f"- {_verbatim(t)}\n" for t in texts) for room, texts in found.items() if texts
+    )
+
+
+def _words(message: ast.expr) -> str:
+    """Return what a message always says, and dots for the rest."""
+    if isinstance(message, ast.Constant):
+        return str(message.value)
+    if isinstance(message, ast.JoinedStr):
+        return "".join(_words(part) for part in message.values)
+    if isinstance(message, ast.BinOp):
+        return _words(message.left) + _words(message.right)
+    return "…"
+
+
+def _verbatim(text: str) -> str:
+    """Return a text as Markdown shows it letter by letter."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    return fence + space + " ".join(text.split()) + space + fence
 
 
 def layers() -> list[list[str]]:
