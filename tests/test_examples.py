@@ -19,15 +19,15 @@ from matplotlib.image import imread
 from scipy import stats
 
 from epic import EPIC
-from epic.data import Shards, lollipop
+from epic.data import lollipop
 from epic.paths import EditPath
 from epic.testing import AugmentationTester
 from tests.view.test_page import data_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-GALLERY = "counterfactual distance look_at_a_path your_own_cost".split()
+GALLERY = "counterfactual distance look_at_a_path offline your_own_cost your_own_method".split()
 """Scripts of cells, with pages on the site."""
-SCRIPTS = [*GALLERY, *"drop_in molecules_csv nearest_neighbours compare_methods your_own_method offline".split()]
+SCRIPTS = [*GALLERY, *"drop_in molecules_csv nearest_neighbours compare_methods".split()]
 
 
 def run(name, out, *arguments):
@@ -180,15 +180,14 @@ def test_compare_methods(tmp_path):
     assert "it shows how to compare, not which method is good" in said
 
 
-def test_your_own_method(tmp_path):
-    run("your_own_method", tmp_path, "--epochs", "8")
-    record = json.loads((tmp_path / "result.json").read_text())
-    results = list(record["checks"].values())
+def test_your_own_method():
+    _, found = cells("your_own_method")
+    results = list(found["checked"].values())
     assert results.count("passed") > 50
     assert [r for r in results if r != "passed"] == ["skipped: it leaves degree features as they are"]
-    assert abs(record["hidden"] - 0.3) < 0.05  # 1100 nodes: standard deviation 0.014
-    assert record["parameters"]["p"] == 0.3
-    assert record["test"] > 0.4  # chance is 0.25
+    assert abs(found["hidden"] - 0.3) < 0.05  # 1100 nodes: standard deviation 0.014
+    assert found["method"].get_params()["p"] == 0.3
+    assert min(found["scores"].values()) > 0.4  # chance is 0.25
 
 
 def test_your_own_cost(tmp_path):
@@ -218,19 +217,18 @@ class TestMaskNodes(AugmentationTester):
         return sys.modules["your_own_method"].MaskNodes(seed=0)
 
 
-def test_offline(tmp_path):
-    said = run("offline", tmp_path, "--count", "300", "--epochs", "3")
-    assert "made again: the same bytes" in said
-    made = Shards(tmp_path / "shards")
-    assert len(made) == 300
-    assert sorted(p.name for p in (tmp_path / "shards").glob("*.safetensors")) == [n for n, _ in made.planned()]
+def test_offline():
+    said, found = cells("offline")
+    assert "wrote a shard of 88 graphs" in said
+    assert (found["left"], found["same"]) == ([], True)
+    made = found["made"]
+    assert len(made) == 600
+    assert sorted(p.name for p in found["folder"].glob("*.safetensors")) == [n for n, _ in made.planned()]
     labels = torch.cat([g.y for g in made])
-    assert torch.allclose(labels.sum(1), torch.ones(300))
+    assert torch.allclose(labels.sum(1), torch.ones(600))
     assert bool(((labels > 0) & (labels < 1)).any())
-    assert "trained on 400 graphs" in said
-    assert int(re.search(r"(\d+) of 100 test graphs", said)[1]) > 50
-    again = run("offline", tmp_path, "--count", "300", "--epochs", "1")
-    assert "wrote a shard" not in again  # all were there
+    assert "trained on 700 graphs" in said
+    assert found["right"] > 50
 
 
 def test_the_notebook_runs(tmp_path, monkeypatch):
