@@ -85,3 +85,14 @@ def test_entries_may_be_short_or_long():
     table = plan(entries=("vanilla", {"label": "hard", "method": "drop_edge", "settings": {"p": 0.5}}))
     assert table.entries[0] == Entry(label="vanilla", method="vanilla")
     assert table.entries[1].settings == {"p": 0.5}
+
+
+def test_a_dataset_may_have_options_of_its_own(store):
+    own = {"b": {"model": {"between": True}, "lr": 0.01}}
+    entries = ("vanilla", "drop_edge", Entry(label="counts", options={"backbone": "counts"}))
+    found = {
+        (t.config["dataset"], t.config["backbone"], t.config["lr"], str(t.config["model"]))
+        for t in tasks(plan(tune=0, per_dataset=own, entries=entries), store)
+    }
+    plain = {("a", "gin", 0.003, "{}"), ("b", "gin", 0.01, "{'between': True}")}
+    assert found == plain | {("a", "counts", 0.003, "{}"), ("b", "counts", 0.003, "{}")}

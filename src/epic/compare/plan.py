@@ -121,6 +121,7 @@ class Plan(BaseModel):
         tune: Number of settings that every method may try on validation (0: defaults).
         plain: Choices that plain training spends its tries on. Every method then uses what it chose.
         options: Values that go into every config.
+        per_dataset: Values that go into the configs of one dataset, such as the dropout that plain training needs there.
         checksums: Of datasets that are files. A file may change under the same name, and runs of its old contents are
             not runs of its new ones.
         claims: Comparisons over all datasets and backbones that are named before the first run.
@@ -142,6 +143,7 @@ class Plan(BaseModel):
     tune: int = Field(0, ge=0)
     plain: tuple[str, ...] = ("pool", "lr")
     options: dict[str, Any] = {}
+    per_dataset: dict[str, dict[str, Any]] = {}
     checksums: dict[str, str] = {}
     claims: tuple[Claim, ...] = ()
 
@@ -204,6 +206,7 @@ class Plan(BaseModel):
         if entry.is_baseline:  # what plain training chose is for its own network
             plain = {}
         model = {k: v for k, v in plain.items() if k in BACKBONE_SETTINGS}
+        options = {**self.options, **({} if entry.is_baseline else self.per_dataset.get(group.dataset, {}))}
         values = {
             "dataset": group.dataset,
             "method": entry.method,
@@ -214,10 +217,10 @@ class Plan(BaseModel):
             "size": group.size,
             "seed": seed,
             "checksum": self.checksums.get(group.dataset),
-            **self.options,
+            **options,
             **{k: v for k, v in plain.items() if k not in model},
-            "cost": {**self.options.get("cost", {}), **entry.cost},
-            "model": {**self.options.get("model", {}), **model},
+            "cost": {**options.get("cost", {}), **entry.cost},
+            "model": {**options.get("model", {}), **model},
             **entry.options,
         }
         return Task("train", run_config(**values).model_dump())
