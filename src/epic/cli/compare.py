@@ -44,7 +44,8 @@ def compare(
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Begin no run after this time (45s, 30m, 2h), finish those that have begun, and tell what there is.",
+            help="Answer in this time (45s, 30m, 2h), to within a run: fewer splits, then fewer seeds, no tuning, "
+            "shorter training, fewer sizes, in this order, as far as it takes.",
             show_default=False,
         ),
     ] = None,
@@ -92,7 +93,9 @@ def compare(
     )
     tell_notes(asked.dataset)
     log.info(f"{asked.dataset.name}: {asked.outlook(workers)}")
-    whole = asked.run(workers=workers, ray=ray, retry=retry, budget=limit, progress=progress(), say=log.warning)
+    whole = asked.run(
+        workers=workers, ray=ray, retry=retry, budget=limit, progress=progress(), say=log.warning, tell=log.info
+    )
     for line in asked.lines():
         typer.echo(line)
     if page is not None:
@@ -105,7 +108,7 @@ def compare(
         log.warning(f"{asked.failed} runs failed ({results} says why); --retry does them again.")
         raise typer.Exit(1)
     if not whole:
-        typer.echo("Stopped before the end: run the same command again to go on.")
+        typer.echo("This is a part of what was asked for: the same command, or a larger --budget, adds to it.")
 
 
 def size_of(text: str) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -29,21 +29,23 @@ NOTES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass
 class Study:
     """A comparison of methods with plain training: what `epic compare` asks, runs and tells.
 
     Attributes:
         dataset: The graphs.
-        runs: The plan, and the store of its results.
+        runs: The plan, and the store of its results. A budget cuts the plan.
         call: The command and its options, kept with every record.
         perform: Does one run.
+        told: What a budget left of the plan, in a sentence; empty without one.
     """
 
     dataset: Dataset
     runs: Runs
     call: dict[str, Any]
     perform: Performer
+    told: str = ""
 
     @property
     def store(self) -> Store:
@@ -63,13 +65,33 @@ class Study:
         """Say how much is done, and about how long the rest takes."""
         return outlook(self.runs, workers)
 
-    def run(self, **options: Any) -> bool:
-        """Do what is missing; the options are those of :func:`~epic.compare.runner.carry_out`.
+    def run(self, *, tell: Callable[[str], None] | None = None, **options: Any) -> bool:
+        """Do what is missing.
+
+        Args:
+            tell: Called with a sentence on what fits in the budget.
+            **options: Those of :func:`~epic.compare.runner.carry_out`, such as ``workers`` and ``budget``.
 
         Returns:
-            Whether nothing is left to do.
+            Whether nothing is left to do of what was asked for.
         """
-        return carry_out(self.runs, self.perform, call=self.call, **options)
+
+        def fits(sentence: str) -> None:
+            self.told = sentence
+            if tell is not None:
+                tell(sentence)
+
+        return carry_out(self.runs, self.perform, call=self.call, tell=fits, standing=self.standing, **options)
+
+    def standing(self) -> str:
+        """Say in a line what is found by now."""
+        if len(self.runs.plan.sizes) > 1:
+            return f"{len(self.runs.whole)} of {self.runs.plan.splits * self.runs.plan.seeds} draws are whole"
+        rivals = {e.label for e in self.runs.plan.entries if not e.is_baseline}
+        found = [r for r in self.rows if r.difference is not None and r.method in rivals]
+        splits = max((r.difference.splits for r in found if r.difference is not None), default=0)
+        after = f"after {splits} split{'s' * (splits != 1)}"
+        return f"{after}: " + "; ".join(f"{r.method} {r.verdict}" for r in found)
 
     @property
     def rows(self) -> list[Row]:
@@ -158,7 +180,7 @@ def study(
         given["sizes"] = ["all" if size is None else size for size in options["sizes"]]
     asked = {"dataset": name, "methods": names, **{k: v for k, v in given.items() if v not in (None, {})}}
     perform = Performer(Path(results).parent.resolve() / "costs", None if data is None else str(Path(data).resolve()))
-    return Study(loaded, Runs(plan, Store(results)), {"command": "epic compare", **asked}, perform)
+    return Study(loaded, Runs(plan, Store(results), paired=True), {"command": "epic compare", **asked}, perform)
 
 
 def plan_of(

@@ -9,8 +9,8 @@ from pathlib import Path
 from epic.compare.claims import Judged, judge
 from epic.compare.claims import table as claim_table
 from epic.compare.plan import Plan
-from epic.compare.runner import duration
 from epic.compare.runs import Runs
+from epic.compare.times import duration
 from epic.compare.verdict import Against, differences
 from epic.errors import choose
 from epic.paper.charts import Figure, figures
