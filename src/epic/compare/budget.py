@@ -18,11 +18,11 @@ from epic.compare.times import Times, duration
 from epic.compare.verdict import LEAST
 from epic.train.config import CostConfig, RunConfig
 
-SHARES = (1.0, 0.5, 0.25, 0.125, 0.0625)
+SHARES = tuple(0.5**k for k in range(6))
 """How far training may be shortened. Few steps, so that a larger budget finds the runs of a smaller one."""
-LEAST_UPDATES = 200
-PROBE = {"updates": 50, "epochs": None, "fit_epochs": 2}
-PROBE_EPOCHS = 3
+LEAST_UPDATES = 150
+PROBE = {"updates": 24, "epochs": None, "fit_epochs": 2}
+PROBE_EPOCHS = 2
 """Epochs of learning a cost in a probe; the first is not timed."""
 SPARE = 0.1
 """Share of the time that is not planned: estimates are rough."""
@@ -194,9 +194,12 @@ def sized(asked: Plan, store: Store, times: Times, *, seconds: float, workers: i
 
 
 def probes(asked: Plan, times: Times) -> list[Task]:
-    """List a short run of each entry whose time is not known yet."""
+    """List a short run of each entry whose time is not known yet.
+
+    Classifiers without a network come first: the first task of a worker also loads what all need.
+    """
     found = []
-    for entry in asked.entries:
+    for entry in sorted(asked.entries, key=lambda e: not e.is_baseline):
         if entry.mix is None:
             task = asked.example(entry)
             if not times.know_method(task):

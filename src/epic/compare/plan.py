@@ -235,6 +235,8 @@ class Plan(BaseModel):
             "model": {**options.get("model", {}), **model},
             **entry.options,
         }
+        if entry.is_baseline:
+            values.pop("network", None)
         return Task("train", run_config(**values).model_dump())
 
     def _tuned(self, entry: Entry) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -105,6 +106,7 @@ def carry_out(
     with runs.store.writer() as writer, ExitStack() as stack:
         if writer.changed:
             runs.refresh()
+        say, tell = _above_bars(say), _above_bars(tell)
         limit = None if budget is None else Budget(runs, budget, workers=workers, clock=clock, say=tell)
         feed = Feed(runs, runs.failed if retry else [], limit)
         bar = stack.enter_context(tqdm(desc=runs.plan.name, unit="run", disable=not progress))
@@ -137,6 +139,18 @@ def carry_out(
                 whole = len(runs.whole)
                 line.set_description_str(standing())
     return not runs.open and runs.plan == asked
+
+
+def _above_bars(say: Callable[[str], None] | None) -> Callable[[str], None] | None:
+    """Let what is said stand in lines of its own, above progress bars."""
+    if say is None:
+        return None
+
+    def said(text: str) -> None:
+        with tqdm.external_write_mode(file=sys.stderr):
+            say(text)
+
+    return said
 
 
 class Feed:

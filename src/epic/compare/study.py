@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,16 @@ from epic.compare.runner import Outlook, carry_out, outlook
 from epic.compare.runs import METRICS, ReportedRuns, Runs
 from epic.compare.statistics import Comparison
 from epic.compare.store import Store
-from epic.compare.task import Performer
+from epic.compare.task import Performer, task_runners
+from epic.compare.times import seconds_of
 from epic.compare.verdict import Difference, compare_runs, differences, verdict
-from epic.data import Dataset, load
+from epic.data import Dataset, load, write_graphs
 from epic.errors import choose, need_some
+from epic.graphs.convert import pack
+from epic.graphs.packed import Graphs
+from epic.train.network import Network, check_network, load_network
+
+logger = logging.getLogger(__name__)
 
 TITLES = ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "ms/graph", "settings", "verdict")
 NOTES = (
@@ -139,9 +146,60 @@ class Study:
             call=self.call,
         )
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
     def lines(self) -> list[str]:
         """The result as lines of text: a table, and what its columns mean."""
         return curve_lines(self.runs) if self.curves else lines(self.runs)
+
+
+def compare(
+    dataset: str | Path | Graphs,
+    methods: Sequence[str] = ("epic",),
+    *,
+    model: Network | str | None = None,
+    budget: float | str | None = None,
+    workers: int = 0,
+    ray: str | None = None,
+    retry: bool = False,
+    results: str | Path = "compare.jsonl",
+    progress: bool = True,
+    **options: Any,
+) -> Study:
+    """Say, with an interval, whether methods help on graphs: `epic compare` in Python.
+
+    Args:
+        dataset: A name or a file, as :func:`epic.data.load` takes it, or labelled PyG graphs. Graphs are written to a
+            file next to ``results``.
+        methods: Names of methods; plain training is always compared too.
+        model: Your own network instead of our backbone: a class or function that is called with the number of columns
+            of ``x`` and the number of outputs, or its name ``package.module:Class``. Its ``forward`` takes a ``Batch``
+            or ``(x, edge_index, batch)`` and returns ``[graphs, outputs]``.
+        budget: Answer in this time, to within a run: seconds, or a text such as ``5m``. See :mod:`epic.compare.budget`.
+        workers: Processes, one thread each; 0 works in this process. Workers must be able to import the network.
+        ray: Address of a Ray cluster to work on, or ``local``.
+        retry: Whether failed runs are done again.
+        results: File that runs are kept in. The same question goes on where it stopped.
+        progress: Whether to show progress bars.
+        **options: Those of :func:`study`, such as ``splits``, ``seeds``, ``tune``, ``sizes`` and ``updates``.
+
+    Returns:
+        The study: ``print`` shows its table, ``rows`` has the numbers, ``page()`` is its HTML page.
+
+    Raises:
+        InputError: The graphs, a method or the network cannot be used; the message says why.
+    """
+    if not isinstance(dataset, (str, Path)):
+        graphs = pack(dataset)
+        dataset = Path(results).parent / f"graphs-{graphs.digest()[:12]}.safetensors"
+        dataset.parent.mkdir(parents=True, exist_ok=True)
+        write_graphs(dataset, graphs)
+    asked = study(str(dataset), methods, results=results, model=model, progress=progress, **options)
+    limit = seconds_of(budget) if isinstance(budget, str) else budget
+    how = {"workers": workers, "ray": ray, "retry": retry, "budget": limit, "progress": progress}
+    asked.run(**how, say=logger.warning, tell=logger.info)
+    return asked
 
 
 def study(
@@ -152,6 +210,7 @@ def study(
     data: str | Path | None = None,
     target: list[str] | None = None,
     task: str | None = None,
+    model: Network | Mapping[str, Any] | str | None = None,
     progress: bool = True,
     **options: Any,
 ) -> Study:
@@ -164,6 +223,7 @@ def study(
         data: Folder to look for data in first.
         target: Columns of a CSV to predict.
         task: What the labels of a CSV are.
+        model: The user's own network or its name, see :func:`compare`, or changes of the backbone.
         progress: Whether downloads show a progress bar.
         **options: Those of :func:`plan_of`, such as ``splits`` and ``seeds``; others go into every config.
     """
@@ -174,12 +234,19 @@ def study(
     sums = {name: loaded.graphs.digest()} if file else {}
     molecules = loaded.graphs.x is not None and not loaded.graphs.x.is_floating_point()
     baselines = ("counts", "ecfp") if molecules else ("counts",)
+    network: Network | None = None
+    if isinstance(model, Mapping):
+        options["model"] = dict(model)
+    elif model is not None:
+        network = load_network(model) if isinstance(model, str) else model
+        options["network"] = check_network(network, loaded, names)
     plan = plan_of(name, names, baselines=baselines, checksums=sums, target=target, task=task, **options)
     given = {"target": target, "task": task, **options}
     if options.get("sizes") is not None:
         given["sizes"] = ["all" if size is None else size for size in options["sizes"]]
     asked = {"dataset": name, "methods": names, **{k: v for k, v in given.items() if v not in (None, {})}}
-    perform = Performer(Path(results).parent.resolve() / "costs", None if data is None else str(Path(data).resolve()))
+    folder = None if data is None else str(Path(data).resolve())
+    perform = Performer(Path(results).parent.resolve() / "costs", folder, task_runners(network))
     return Study(loaded, Runs(plan, Store(results), paired=True), {"command": "epic compare", **asked}, perform)
 
 
@@ -230,7 +297,7 @@ def plan_of(
         splits=splits or (10 if curve else 5),
         seeds=seeds or (1 if curve else 3),
         tune=(0 if curve else 3) if tune is None else tune,
-        plain=("lr", "dropout"),
+        plain=("lr",) if given.get("network") else ("lr", "dropout"),
         options={"split": "stratified", **{k: v for k, v in given.items() if v is not None}},
         checksums=checksums or {},
     )

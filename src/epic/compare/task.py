@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from epic.errors import choose
 from epic.nn.fit_loop import Watcher, watched
 from epic.train.config import run_config
+from epic.train.network import Network
 from epic.train.run import run
 
 TaskRunner = Callable[[dict[str, Any], Path, str | None], dict[str, Any]]
@@ -41,13 +42,13 @@ class Task:
         return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
 
-def train_task(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
-    """Train and evaluate one classifier."""
-    record = run(run_config(**config), costs, data=data, progress=False)
+def train_task(config: dict[str, Any], costs: Path, data: str | None, network: Network | None = None) -> dict[str, Any]:
+    """Train and evaluate one classifier; ``network`` is what the config names, if it names one."""
+    record = run(run_config(**config), costs, data=data, progress=False, network=network)
     return {name: value for name, value in record.items() if name not in ("key", "config")}
 
 
-def probe_task(config: dict[str, Any], costs: Path, data: str | None) -> dict[str, Any]:
+def probe_task(config: dict[str, Any], costs: Path, data: str | None, network: Network | None = None) -> dict[str, Any]:
     """Do a short run to see how long a whole one takes. What it learns is thrown away."""
     ends: list[float] = []
 
@@ -56,14 +57,18 @@ def probe_task(config: dict[str, Any], costs: Path, data: str | None) -> dict[st
             ends.append(time.perf_counter())
 
     with TemporaryDirectory() as folder, watched(note):
-        record = train_task(config, Path(folder), data)
+        record = train_task(config, Path(folder), data, network)
     epoch = (ends[-1] - ends[0]) / (len(ends) - 1) if len(ends) > 1 else 0.0
     return {**record, "learning_epoch": epoch}
 
 
 TRAINING = "training"
 """What the fit loop calls the training of a classifier; all else is learned before it."""
-RUNNERS: dict[str, TaskRunner] = {"train": train_task, "probe": probe_task}
+
+
+def task_runners(network: Network | None = None) -> dict[str, TaskRunner]:
+    """Return what trains, with our backbones or with a network of the user's own."""
+    return {"train": partial(train_task, network=network), "probe": partial(probe_task, network=network)}
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ class Performer:
 
     costs: Path
     data: str | None = None
-    runners: Mapping[str, TaskRunner] = field(default_factory=lambda: RUNNERS)
+    runners: Mapping[str, TaskRunner] = field(default_factory=task_runners)
     told: Path | None = None
 
     def __call__(self, task: Task) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import mean
@@ -12,6 +13,7 @@ from epic.augment import find_method
 from epic.augment.learn_matching import Matching
 from epic.compare.task import Task
 from epic.costs.learning import Learning
+from epic.errors import InputError
 
 Place = tuple[str, str]
 
@@ -137,3 +139,19 @@ def duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def seconds_of(text: str) -> float:
+    """Read a time such as 45s, 30m or 2h.
+
+    >>> seconds_of("30m")
+    1800.0
+    """
+    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
+    try:
+        value = float(text[:-1]) if unit else float(text)
+    except ValueError as error:
+        raise InputError(f"a time is written 45s, 30m or 2h, got {text!r}") from error
+    if not 0 <= value < math.inf:
+        raise InputError(f"a time is a number from 0 up with s, m or h behind it, got {text!r}")
+    return value * (unit or 1)
