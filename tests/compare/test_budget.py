@@ -108,7 +108,7 @@ def test_the_order_of_sacrifice_is_kept(tmp_path):
     every = list(product([0.5**k for k in range(6)], (2, 0), (2, 1), (4, 3)))
     for limit in (*range(100, 5000, 200), 10**6):
         found = sized(asked, store, times, seconds=limit, workers=1)
-        best = max(c for c in every if seconds(*c) <= limit)
+        best = max(c for c in every if c == every[-1] or seconds(*c) <= 0.9 * limit)
         assert (found.cut.share, found.cut.tune, found.cut.seeds, found.cut.splits) == best
         assert found.seconds == pytest.approx(seconds(*best))
     assert found.cut == whole(asked)
@@ -118,7 +118,7 @@ def test_the_order_of_sacrifice_is_kept(tmp_path):
 
 def test_too_short_a_time_is_said_and_nothing_is_half(within):
     found = within(ASKED, 24)
-    assert found.said[0].startswith("24 s are too short for a verdict: the smallest plan has 3 of 5 splits, ")
+    assert found.said[0].startswith("24 s are too short for a verdict: after timing, the smallest plan has 3 of 5")
     assert "--budget" in found.said[0]
     assert found.clock.now <= 24 + found.clock.longest
     assert len({row.runs for row in rows(found.runs)}) == 1

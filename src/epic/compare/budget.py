@@ -25,7 +25,7 @@ PROBE = {"updates": 24, "epochs": None, "fit_epochs": 2}
 PROBE_EPOCHS = 2
 """Epochs of learning a cost in a probe; the first is not timed."""
 SPARE = 0.1
-"""Share of the time that is not planned: estimates are rough."""
+"""Share of the time that is not planned, unless for the least: estimates are rough."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,9 @@ class Sized:
         told = f"{what_is_done(self.asked, self.cut)}: about {duration(self.seconds)}"
         if not self.fits:
             return (
-                f"{duration(budget)} are too short for a verdict: the smallest plan has {told}. As many whole splits "
-                f"as fit are done and kept; the same command with --budget {-(-self.seconds * 1.2 // 60):.0f}m goes on."
+                f"{duration(budget)} are too short for a verdict: after timing, the smallest plan has {told}. As many "
+                "whole splits as fit are done and kept; the same command with "
+                f"--budget {-(-self.seconds * 1.5 // 60):.0f}m goes on."
             )
         if self.cut == whole(self.asked):
             return f"All that was asked for fits in {duration(budget)}: {told}."
@@ -181,6 +182,7 @@ def sized(asked: Plan, store: Store, times: Times, *, seconds: float, workers: i
     taken = needed(cut)
     if taken > seconds:
         return Sized(asked, cut, taken, fits=False)
+    seconds *= 1 - SPARE
     for name in (f.name for f in reversed(fields(Cut))):
         last = 1 if name == "tune" else 0  # one try is none
         for value in SHARES if name == "share" else range(getattr(before, name), last, -1):
@@ -235,7 +237,7 @@ class Budget:
     def plan(self) -> None:
         """Replace the plan by one that fits in the time that is left, and say so."""
         left = max(0.0, self.left)
-        self.sized = sized(self.asked, self.runs.store, self.times, seconds=(1 - SPARE) * left, workers=self.workers)
+        self.sized = sized(self.asked, self.runs.store, self.times, seconds=left, workers=self.workers)
         self.runs.replan(self.sized.plan)
         if self.say is not None:
             self.say(self.sized.sentence(self.seconds))

@@ -20,11 +20,11 @@ from epic.compare.statistics import Comparison
 from epic.compare.store import Store
 from epic.compare.task import Performer, task_runners
 from epic.compare.times import seconds_of
-from epic.compare.verdict import Difference, compare_runs, differences, verdict
+from epic.compare.verdict import LEAST, Difference, compare_runs, differences, verdict
 from epic.data import Dataset, load, write_graphs
 from epic.errors import choose, need_some
 from epic.graphs.convert import pack
-from epic.graphs.packed import Graphs
+from epic.graphs.packed import Graphs, matrix
 from epic.train.network import Network, check_network, load_network
 
 logger = logging.getLogger(__name__)
@@ -125,6 +125,13 @@ class Study:
         self.draw(figure.add_subplot(title=self.dataset.name))
         figure.savefig(path, dpi=150)
 
+    @property
+    def banner(self) -> str:
+        """Say what keeps this from being a whole answer; empty if nothing does."""
+        splits = len({split for _, split in self.runs.whole})
+        short = f"{splits} whole splits are too few to judge by: a verdict needs {LEAST}." if splits < LEAST else ""
+        return " ".join(text for text in (self.told, short) if text)
+
     def page(self) -> str:
         """Return the result as an HTML page that needs nothing else."""
         plan, task, done = self.runs.plan, self.dataset.task, self.outlook()
@@ -137,8 +144,10 @@ class Study:
             cells = [TITLES, *(row_texts(row, task, plan) for row in self.rows)]
         return comparison_page(
             f"Methods compared on {self.dataset.name}",
-            about=f"{len(self.dataset)} graphs, {plan.splits} {kind}, {plan.seeds} seed{'s' * (plan.seeds > 1)} each. "
-            f"{done.done} of {done.total} runs are done. Score: {METRICS[task]}, on test graphs.",
+            about=f"{len(self.dataset)} graphs{self._classes}, {plan.splits} {kind}, {plan.seeds} "
+            f"seed{'s' * (plan.seeds > 1)} each. {done.done} of {done.total} runs are done. Score: {METRICS[task]}, on "
+            "test graphs.",
+            banner=self.banner,
             verdicts=verdicts,
             picture=(name, self.draw),
             table=cells,
@@ -149,9 +158,20 @@ class Study:
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
+    @property
+    def _classes(self) -> str:
+        """Name the classes, where they have names, with the number of graphs in each."""
+        names = self.dataset.class_names
+        if not names:
+            return ""
+        label = matrix(self.dataset.y)[:, 0]
+        parts = (f"{int((label == number).sum())} {name}" for number, name in enumerate(names))
+        return f" ({', '.join(parts)})"
+
     def lines(self) -> list[str]:
-        """The result as lines of text: a table, and what its columns mean."""
-        return curve_lines(self.runs) if self.curves else lines(self.runs)
+        """The result as lines of text: what limits it, a table, and what its columns mean."""
+        text = curve_lines(self.runs) if self.curves else lines(self.runs)
+        return [*([self.banner] if self.banner else []), *text]
 
 
 def compare(
@@ -404,7 +424,11 @@ def row_texts(row: Row, task: str, plan: Plan) -> tuple[str, ...]:
         row.method,
         number(row.score, digits),
         number(None if gap is None else gap.difference, f"+{digits}"),
-        f"{gap.low:+{digits}} to {gap.high:+{digits}}" if gap is not None and inside else "-",
+        f"{gap.low:+{digits}} to {gap.high:+{digits}}"
+        if gap is not None and inside
+        else "too few splits"
+        if gap is not None and 0 < gap.splits < LEAST
+        else "-",
         number(None if gap is None else gap.p, ".3f"),
         f"{row.runs}/{plan.splits * plan.seeds}",
         "-" if row.epoch is None else f"{row.seconds:.2f} s, {row.epoch:.2f}x",
