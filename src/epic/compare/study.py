@@ -178,7 +178,7 @@ def compare(
     dataset: str | Path | Graphs,
     methods: Sequence[str] = ("epic",),
     *,
-    model: Network | str | None = None,
+    model: Network | Mapping[str, Any] | str | None = None,
     budget: float | str | None = None,
     workers: int = 0,
     ray: str | None = None,
@@ -195,14 +195,15 @@ def compare(
         methods: Names of methods; plain training is always compared too.
         model: Your own network instead of our backbone: a class or function that is called with the number of columns
             of ``x`` and the number of outputs, or its name ``package.module:Class``. Its ``forward`` takes a ``Batch``
-            or ``(x, edge_index, batch)`` and returns ``[graphs, outputs]``.
-        budget: Answer in this time, to within a run: seconds, or a text such as ``5m``. See :mod:`epic.compare.budget`.
+            or ``(x, edge_index, batch)`` and returns ``[graphs, outputs]``. Or changes of the backbone, such as
+            ``{"hidden_channels": 32}``.
+        budget: Answer in this time, to within a run: seconds, or a text such as ``5m``. The plan is cut to what fits.
         workers: Processes, one thread each; 0 works in this process. Workers must be able to import the network.
         ray: Address of a Ray cluster to work on, or ``local``.
         retry: Whether failed runs are done again.
         results: File that runs are kept in. The same question goes on where it stopped.
         progress: Whether to show progress bars.
-        **options: Those of :func:`study`, such as ``splits``, ``seeds``, ``tune``, ``sizes`` and ``updates``.
+        **options: Those of ``study``, such as ``splits``, ``seeds``, ``tune``, ``sizes`` and ``updates``.
 
     Returns:
         The study: ``print`` shows its table, ``rows`` has the numbers, ``page()`` is its HTML page.
