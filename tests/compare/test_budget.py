@@ -11,7 +11,8 @@ from epic.compare.plan import Plan
 from epic.compare.runner import carry_out
 from epic.compare.runs import Runs
 from epic.compare.store import Store
-from epic.compare.study import plan_of, rows
+from epic.compare.study import plan_of
+from epic.compare.table import rows
 from epic.compare.times import Times
 from tests.compare.fake import noise
 

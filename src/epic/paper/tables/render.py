@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Callable
 
-from epic.compare.study import columns
+from epic.compare.table import columns
 from epic.compare.verdict import LEAST, Difference
 from epic.paper.tables.types import Block, Cell, Row, Table
 
