@@ -123,7 +123,7 @@ class Plan(BaseModel):
         tune: Number of settings that every method may try on validation (0: defaults).
         plain: Choices that plain training spends its tries on. Every method then uses what it chose.
         options: Values that go into every config.
-        per_dataset: Values that go into the configs of one dataset, such as the dropout that plain training needs there.
+        per_dataset: Values that go into the configs of one dataset, such as the dropout that plain training needs.
         checksums: Of datasets that are files. A file may change under the same name, and runs of its old contents are
             not runs of its new ones.
         claims: Comparisons over all datasets and backbones that are named before the first run.
