@@ -41,11 +41,17 @@ def main() -> None:
     for name, score in scores.items():
         print(f"one nearest neighbour, edits {name}: {score:.0%} of {len(test)} test graphs right")
 
-    # Distances between any graphs, as a matrix.
-    distances = learned.cost_.distances(test[:4], train[:4], progress=False)
-    print("\nlearned distances of four test graphs (rows) to four training graphs; both have classes 0, 1, 2, 3:")
-    for row in distances.tolist():
-        print("  " + " ".join(f"{d:7.2f}" for d in row))
+    # Distances between any graphs, as a matrix. How far is the nearest training graph of each class?
+    classes, known = (torch.tensor([int(g.y) for g in graphs]) for graphs in (test, train))
+    for name, model in (("counted", counted), ("learned", learned)):
+        distances = model.cost_.distances(test, train, progress=False)
+        nearest_of = torch.stack([distances[:, known == c].amin(1) for c in range(4)], 1)
+        table = torch.stack([nearest_of[classes == c].mean(0) for c in range(4)])
+        own = int((table.argmin(1) == torch.arange(4)).sum())
+        print(f"\nedits {name}: test graphs by class (rows), and their mean distance to the nearest of each class;")
+        print(f"{own} of 4 classes are nearest to themselves:")
+        for row in table.tolist():
+            print("  " + " ".join(f"{d:7.2f}" for d in row))
 
     # Why does the model say so? The edit path to the neighbour tells what would have to change, and how dear it is.
     query = test[0]
@@ -56,8 +62,8 @@ def main() -> None:
     print(f"the way to the nearest: {nearest.path}")
     dear = sorted(nearest.path.operations, key=lambda op: -op.cost)[:3]
     print("  its dearest operations: " + ", ".join(map(str, dear)))
-    far = max(range(4), key=lambda g: distances[0, g])
-    print(f"the farthest of those four, of class {int(train[far].y)}, is {distances[0, far]:.1f} away")
+    far = int(distances[0].argmax())
+    print(f"the farthest of all, of class {int(train[far].y)}, is {distances[0, far]:.1f} away")
 
     nearest.path.save(args.out / "why.html", title="Why this class", ends=("test graph", f"training {nearest.index}"))
     (args.out / "scores.json").write_text(json.dumps(scores) + "\n")

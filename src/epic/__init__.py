@@ -21,6 +21,7 @@ __all__ = [
     "Operation",
     "PackedGraphs",
     "UnitCost",
+    "compare",
     "counterfactual",
     "edit_distance",
     "edit_path",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    import epic.compare as compare
     from epic.augment import EPIC
     from epic.classifiers import EditBlend, EditKernelClassifier, EditNeighbors
     from epic.costs import Cost, EdgeCost, FeatureCost, LearnedCost, UnitCost
@@ -40,6 +42,7 @@ def __getattr__(name: str) -> Any:
     # Loaded on first use: `import epic` and `epic --help` must not wait for torch.
     if name not in __all__:
         raise AttributeError(f"module 'epic' has no attribute {name!r}")
+    import epic.compare as compare
     from epic.augment import EPIC
     from epic.classifiers import EditBlend, EditKernelClassifier, EditNeighbors
     from epic.costs import Cost, EdgeCost, FeatureCost, LearnedCost, UnitCost

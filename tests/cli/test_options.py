@@ -1,7 +1,8 @@
 import pytest
 
 from epic import InputError
-from epic.cli.options import need_writable, seconds_of
+from epic.cli.options import need_writable
+from epic.compare.times import seconds_of
 from tests.cli.command import epic
 
 

@@ -1,5 +1,8 @@
 """``epic report`` from the command line."""
 
+import csv
+import io
+
 import pytest
 
 from epic.paper.plans import load_plan
@@ -19,9 +22,35 @@ def results(tmp_path):
 def test_a_page_from_merged_files(results):
     run = epic("report", "--results", "a.jsonl", "--results", "b.jsonl", "--out", "r.html", cwd=results)
     assert run.returncode == 0, run.stderr
-    assert run.stdout == "wrote r.html\n"
+    assert "random        82.00 (1.6) best" in run.stdout  # the table, not only the name of the file
+    assert run.stdout.endswith("wrote r.html\n")
     page = (results / "r.html").read_text(encoding="utf-8")
     assert page.count('<section class="card plan"') == 2
+
+
+@pytest.mark.parametrize("form", ["html", "md", "text", "latex", "csv"])
+def test_a_quick_look_does_not_pose_as_a_result(tmp_path, form):
+    """No marks, ranks, intervals or verdicts of what was measured; a banner on page and terminal."""
+    quick = load_plan("main", quick=True, backbones=("gin",))
+    fill(quick, tmp_path / "a.jsonl", lambda c: 0.5 + 0.1 * c["seed"] * (c["method"] == "epic"))
+    call = ("report", "--results", "a.jsonl", "--format", form, *(("--out", "r.html") if form == "html" else ()))
+    run = epic(*call, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    if form != "csv":
+        assert "few epochs and runs. It shows that everything works, and is no result." in run.stdout
+        assert "interval needs 3 seeds at least" in run.stdout
+    else:
+        rows = list(csv.DictReader(io.StringIO(run.stdout)))
+        assert not [r for r in rows if r["mark"] or r["low"] or r["p_corrected"]]
+        assert [r for r in rows if r["difference"] and float(r["difference"])]
+        assert not [r for r in rows if r["column"] == "rank" and r["mean"]]
+    assert " to 3" not in run.stdout
+    assert "no evidence" not in run.stdout
+    if form == "html":
+        page = (tmp_path / "r.html").read_text(encoding="utf-8")
+        assert page.count('class="banner"') == 2
+        assert "(best)" not in page
+        assert "what the runs say" not in page
 
 
 def test_defaults(results):

@@ -7,7 +7,8 @@ from epic.compare.runner import carry_out, outlook
 from epic.compare.runs import Runs
 from epic.compare.statistics import paired
 from epic.compare.store import Store
-from epic.compare.study import lines, plan_of, rows, study
+from epic.compare.study import plan_of, study
+from epic.compare.table import lines, rows
 from epic.compare.verdict import differences
 from epic.data import lollipop, write_graphs
 from epic.graphs.convert import pack
@@ -164,3 +165,32 @@ def test_a_baseline_is_told_apart_from_methods(tmp_path):
     assert counts.verdict.startswith("another classifier: -10.0 points")
     assert (counts.epoch, counts.graph, counts.difference.difference) == (None, None, pytest.approx(-10))
     assert [a.label for a in differences(runs)] == ["drop_edge"]
+
+
+def test_two_splits_have_a_banner_and_no_interval(tmp_path):
+    """Classes are named, and what is too little to judge by says so on page and terminal."""
+    table = tmp_path / "mine.csv"
+    table.write_text("smiles,label\n" + "".join(f"{'C' * (1 + i)}O,{'yes' if i % 2 else 'no'}\n" for i in range(40)))
+    pytest.importorskip("rdkit")
+    asked = study(str(table), ["drop_edge"], results=tmp_path / "r.jsonl", splits=2, seeds=1, tune=0)
+    with asked.store.writer() as writer:
+        for task in asked.runs:
+            score = 0.7 + 0.1 * task.config["split_seed"] * (task.config["method"] == "drop_edge")
+            facts = {"task": "binary", "sizes": [28, 4, 8], "seconds": 1.0}
+            writer.add(task, {"test": score, "validation": 0.5, **facts})
+    text, page = asked.lines(), asked.page()
+    assert text[0] == "2 whole splits are too few to judge by: a verdict needs 3."
+    assert '<p class="banner" role="note">2 whole splits are too few' in page
+    assert "too few splits" in next(line for line in text if line.startswith("drop_edge"))
+    assert " to " not in next(line for line in text if line.startswith("drop_edge")).partition("verdict")[0][:60]
+    assert "40 graphs (20 no, 20 yes)" in page
+
+
+def test_half_a_pair_is_shown_of_none(tmp_path, calls):
+    plan = plan_of("a", ["drop_edge", "submix"], splits=3, seeds=1, tune=0)
+    runs = Runs(plan, Store(tmp_path / "r.jsonl"), paired=True)
+    with runs.store.writer() as writer:
+        for task in list(runs)[:5]:  # the first split is whole, the second lacks a method
+            writer.add(task, Fake(str(calls))(task))
+    assert [row.runs for row in rows(runs)] == [1, 1, 1]
+    assert [row.runs for row in rows(Runs(plan, runs.store))] == [2, 2, 1]

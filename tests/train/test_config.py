@@ -1,7 +1,13 @@
+import json
+from pathlib import Path
+
 import pytest
 
 from epic import InputError
+from epic.compare.task import Task
 from epic.train.config import RunConfig, run_config
+
+REGIME = Path(__file__).parents[2] / "results" / "regime.jsonl"
 
 
 def test_the_key_is_what_decides_a_run():
@@ -19,6 +25,19 @@ def test_how_a_csv_is_read_decides_the_run():
     assert (told.model_dump()["target"], told.model_dump()["task"]) == (["u", "v"], "binary")
     assert len({plain.key, told.key, run_config(dataset="a.csv", task="binary").key}) == 3
     assert RunConfig(**told.model_dump()).key == told.key
+
+
+def test_a_run_that_is_older_than_own_networks_keeps_its_key():
+    with REGIME.open() as lines:
+        for _, line in zip(range(20), lines, strict=False):
+            record = json.loads(line)
+            config = RunConfig(**record["config"])
+            assert Task(record["kind"], config.model_dump()).key == record["key"]
+            assert json.loads(config.model_dump_json()) == record["config"]
+            own = config.model_copy(update={"network": "nets:Net@12345678"})
+            assert own.model_dump()["network"] == "nets:Net@12345678"
+            assert own.key != config.key
+            assert RunConfig(**own.model_dump()) == own
 
 
 @pytest.mark.parametrize(

@@ -7,21 +7,31 @@ from typing import Annotated, Any
 
 import typer
 
-from epic.cli.fields import listed, options_from
+from epic.cli.fields import listed, options_from, pairs
 from epic.cli.messages import log, progress
-from epic.cli.options import ConfigFile, DataFolder, Ray, Retry, Workers, need_writable, seconds_of, tell_notes
+from epic.cli.options import ConfigFile, DataFolder, Ray, Retry, Workers, need_writable, tell_notes
 from epic.errors import InputError
 from epic.train.config import RunConfig
 
 
 @options_from(
     RunConfig,
-    *("dataset", "target", "task", "backbone", "model", "cost", "fit_epochs"),
+    *("dataset", "target", "task", "backbone", "cost", "fit_epochs"),
     *("updates", "epochs", "batch_size", "lr"),
 )
 def compare(
     run: dict[str, Any],
     methods: Annotated[str, typer.Option(help="Methods to compare with vanilla, separated by commas.")] = "epic",
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Your own network, package.module:Class (the current folder is searched too): called with the number "
+            "of columns of x and of outputs, its forward takes a Batch or (x, edge_index, batch). Or a change of the "
+            "backbone, for example pool=mean; repeatable.",
+            rich_help_panel="Classifier",
+            show_default=False,
+        ),
+    ] = None,
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +54,8 @@ def compare(
     budget: Annotated[
         str | None,
         typer.Option(
-            help="Begin no run after this time (45s, 30m, 2h), finish those that have begun, and tell what there is.",
+            help="Answer in this time (45s, 30m, 2h), to within a run: fewer splits, then fewer seeds, no tuning, "
+            "shorter training, fewer sizes, in this order, as far as it takes.",
             show_default=False,
         ),
     ] = None,
@@ -70,15 +81,22 @@ def compare(
     epic compare MUTAG --methods epic,submix,drop_edge --budget 30m
 
     epic compare NCI1 --methods epic --sizes 100,200,400,1000,all --page curves.html
+
+    epic compare mine.csv --methods epic,submix --model nets:MyNet --budget 5m --workers 2
     """
     from epic.compare.study import study
+    from epic.compare.times import seconds_of
     from epic.train.config import run_config
 
     limit = None if budget is None else seconds_of(budget)
     for out, endings in ((page, (".html",)), (plot, (".png", ".pdf", ".svg"))):
         if out is not None:
             need_writable(out, *endings)
-    run_config(**run)  # it refuses values that it cannot use
+    own = [text for text in model or () if "=" not in text]
+    changes = pairs([text for text in model or () if "=" in text], "--model")
+    if len(own) + bool(changes) > 1:
+        raise InputError(f"--model names one network, or changes the backbone, got {', '.join(model or ())}")
+    run_config(**run, model=changes)  # it refuses values that it cannot use
     asked = study(
         methods=listed(methods),
         results=results,
@@ -88,11 +106,14 @@ def compare(
         splits=splits,
         seeds=seeds,
         tune=tune,
+        model=own[0] if own else changes,
         **run,
     )
     tell_notes(asked.dataset)
     log.info(f"{asked.dataset.name}: {asked.outlook(workers)}")
-    whole = asked.run(workers=workers, ray=ray, retry=retry, budget=limit, progress=progress(), say=log.warning)
+    whole = asked.run(
+        workers=workers, ray=ray, retry=retry, budget=limit, progress=progress(), say=log.warning, tell=log.info
+    )
     for line in asked.lines():
         typer.echo(line)
     if page is not None:
@@ -105,7 +126,7 @@ def compare(
         log.warning(f"{asked.failed} runs failed ({results} says why); --retry does them again.")
         raise typer.Exit(1)
     if not whole:
-        typer.echo("Stopped before the end: run the same command again to go on.")
+        typer.echo("This is a part of what was asked for: the same command, or a larger --budget, adds to it.")
 
 
 def size_of(text: str) -> int | None:

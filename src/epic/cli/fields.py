@@ -28,7 +28,7 @@ PANELS = {
 """Groups of ``--help``."""
 FLAGS = {"settings": "--set", "cost_file": "--cost"}
 """Options that are not named like their field."""
-NOT_OPTIONS = ("checksum", "results_version")
+NOT_OPTIONS = ("checksum", "network", "results_version")
 """Fields that the code fills in."""
 
 

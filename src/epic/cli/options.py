@@ -160,22 +160,6 @@ def narrowing(only: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def seconds_of(text: str) -> float:
-    """Read a time such as 45s, 30m or 2h.
-
-    >>> seconds_of("30m")
-    1800.0
-    """
-    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
-    try:
-        value = float(text[:-1]) if unit else float(text)
-    except ValueError as error:
-        raise InputError(f"a time is written 45s, 30m or 2h, got {text!r}") from error
-    if not 0 <= value < math.inf:
-        raise InputError(f"a time is a number from 0 up with s, m or h behind it, got {text!r}")
-    return value * (unit or 1)
-
-
 def make_folder(path: Path) -> Path:
     """Make the folder if need be, or fail before any work is done."""
     try:

@@ -27,7 +27,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="File to write (default: report.html; other formats are printed).")
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="html, md, csv or latex.")] = "html",
+    form: Annotated[str, typer.Option("--format", help="html, md, csv, latex, or text for a terminal.")] = "html",
 ) -> None:
     """Show what was measured next to what the paper prints: tables, differences, curves, and how they were made.
 
@@ -37,7 +37,7 @@ def report(
     Example: epic report main noise --results a.jsonl --results b.jsonl --out report.html
     """
     asked = narrowing(only)
-    choose(form, ("html", "md", "csv", "latex"), "format")
+    choose(form, ("html", "md", "csv", "latex", "text"), "format")
     target = Path("report.html") if out is None and form == "html" else out
     if target is not None:
         need_writable(target)
@@ -69,4 +69,6 @@ def report(
         typer.echo(text, nl=False)
         return
     write_text(target, text)
+    if form == "html":
+        typer.echo(view.report(found, "text"))
     typer.echo(f"wrote {target}")

@@ -71,6 +71,7 @@ def reproduce(
             carry_out(runs, perform, call=call.record(), **how)
     if not dry:
         write_text(page, report(shown))
+        typer.echo("\n" + report(shown, "text"))
         typer.echo(f"wrote {page}")
         failed = sum(len(runs.failed) for runs in shown)
         if failed:

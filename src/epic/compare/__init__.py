@@ -1,1 +1,23 @@
-"""Which method helps on your graphs: runs, their store, tuning, statistics and verdicts."""
+"""Which method helps on your graphs: runs, their store, tuning, statistics and verdicts.
+
+The room can be called: ``epic.compare(graphs, ["epic"], model=MyNet)`` is :func:`epic.compare.study.compare`.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Room(ModuleType):
+    """A module that can be called."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        # Imported at the call: a worker that needs one file of the room must not wait for all of them.
+        from epic.compare.study import compare
+
+        return compare(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _Room

@@ -18,6 +18,7 @@ def comparison_page(
     title: str,
     *,
     about: str,
+    banner: str = "",
     verdicts: Sequence[str],
     picture: tuple[str, Callable[[Any], None]],
     table: Sequence[Sequence[str]],
@@ -29,6 +30,7 @@ def comparison_page(
     Args:
         title: Its title.
         about: What was run, in a sentence or two.
+        banner: What keeps it from being a whole answer; empty if nothing does.
         verdicts: What was found, in sentences.
         picture: Name of the picture, and what draws it on axes of matplotlib.
         table: Rows of text, the head first.
@@ -42,6 +44,7 @@ def comparison_page(
         .render(
             title=title,
             about=about,
+            banner=banner,
             verdicts=verdicts,
             picture_name=picture[0],
             picture=_svg(picture[1]),

@@ -99,11 +99,13 @@ class GroupTasks:
         tuning: Runs that only choose settings.
         reported: For each entry, the runs that are reported, one a seed; None while their settings are not chosen.
         settings: For each entry, the settings chosen on validation, those of plain training included.
+        later: For tasks whose settings are not chosen yet, as many with default settings: they take about as long.
     """
 
     tuning: list[Task] = field(default_factory=list)
     reported: list[list[Task] | None] = field(default_factory=list)
     settings: list[dict[str, Any]] = field(default_factory=list)
+    later: list[Task] = field(default_factory=list)
 
     def all(self) -> list[Task]:
         """Every task once."""
@@ -121,7 +123,7 @@ class Plan(BaseModel):
         tune: Number of settings that every method may try on validation (0: defaults).
         plain: Choices that plain training spends its tries on. Every method then uses what it chose.
         options: Values that go into every config.
-        per_dataset: Values that go into the configs of one dataset, such as the dropout that plain training needs there.
+        per_dataset: Values that go into the configs of one dataset, such as the dropout that plain training needs.
         checksums: Of datasets that are files. A file may change under the same name, and runs of its old contents are
             not runs of its new ones.
         claims: Comparisons over all datasets and backbones that are named before the first run.
@@ -167,6 +169,12 @@ class Plan(BaseModel):
     def split_numbers(self) -> range:
         return range(self.first_split, self.first_split + self.splits)
 
+    def example(self, entry: Entry) -> Task:
+        """Return a run of an entry with its default settings, on the first split of the largest size."""
+        size = None if None in self.sizes else max(s or 0 for s in self.sizes)
+        group = Group(self.datasets[0], self.backbones[0], self.noise[0], self.first_split, size)
+        return self._task(group, entry, {}, {}, TUNING_SEED)
+
     def count(self) -> int:
         """The number of tasks in all, tuning included."""
         tries = sum(len(self._tries(e)) for e in self.entries if self._tuned(e)) + len(self._plain_tries())
@@ -188,14 +196,18 @@ class Plan(BaseModel):
                 found.settings.append({})
                 continue
             own: dict[str, Any] | None = None if plain is None else {}
-            if plain is not None and self._tuned(entry):
+            if self._tuned(entry):
                 choices = self._tries(entry)
-                tries = [self._task(group, entry, t, plain, TUNING_SEED) for t in choices]
-                found.tuning.extend(tries)
-                own = _best(choices, tries, store)
+                tries = [self._task(group, entry, t, plain or {}, TUNING_SEED) for t in choices]
+                if plain is None:
+                    found.later.extend(tries)
+                else:
+                    found.tuning.extend(tries)
+                    own = _best(choices, tries, store)
             if plain is None or own is None:
                 found.reported.append(None)
                 found.settings.append({})
+                found.later.extend(self._task(group, entry, {}, plain or {}, seed) for seed in range(self.seeds))
             else:
                 found.reported.append([self._task(group, entry, own, plain, seed) for seed in range(self.seeds)])
                 found.settings.append({**plain, **own})
@@ -223,6 +235,8 @@ class Plan(BaseModel):
             "model": {**options.get("model", {}), **model},
             **entry.options,
         }
+        if entry.is_baseline:
+            values.pop("network", None)
         return Task("train", run_config(**values).model_dump())
 
     def _tuned(self, entry: Entry) -> bool:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
-from statistics import mean
 from typing import Any
 
 from tqdm import tqdm
 
-from epic.augment import find_method
-from epic.augment.learn_matching import Matching
+from epic.compare.budget import Budget
 from epic.compare.plan import TUNING_SEED
+from epic.compare.progress import moving
 from epic.compare.runs import Runs
 from epic.compare.task import Task
-from epic.costs.learning import Learning
+from epic.compare.times import Times, duration, like
 from epic.parallel import execute
 from epic.train.run import versions
 
@@ -57,26 +58,11 @@ def outlook(runs: Runs, workers: int = 1) -> Outlook:
     known, open_, failed = list(runs), runs.open, len(runs.failed)
     total = max(runs.plan.count(), len(known))
     done = len(known) - len(open_) - failed
-    times: dict[tuple[str, str], list[tuple[float, ...]]] = {}
-    for record in runs.store:
-        if "seconds_in_all" in record and "error" not in record and record.get("kind") == runs.plan.kind:
-            for key in _alike(record["config"]):
-                times.setdefault(key, []).append(_spent(record))
+    times = Times.of(runs.store, runs.plan.kind)
     if not times:
         return Outlook(total, done, failed, None)
-
-    def estimate(task: Task) -> float:
-        found = next(times[key] for key in _alike(task.config) if key in times)
-        update, per_epoch, learning, once = (mean(part) for part in zip(*found, strict=True))
-        epochs = task.config.get("epochs")
-        updates = epochs * per_epoch if epochs else task.config.get("updates", 0)
-        return updates * update + _learning_epochs(task.kind, task.config) * learning + once
-
-    later = total - len(known)  # runs whose settings are not chosen yet
-    usual = mean(map(estimate, known)) if later else 0.0
-    seconds = sum(map(estimate, open_)) + later * usual
-    rough = any(not any(key in times for key in _alike(t.config)[:2]) for t in open_)
-    return Outlook(total, done, failed, seconds / max(1, workers), rough)
+    rough = any(not times.know(t) for t in open_)
+    return Outlook(total, done, failed, times.total(runs.todo) / max(1, workers), rough)
 
 
 def carry_out(
@@ -90,64 +76,108 @@ def carry_out(
     budget: float | None = None,
     progress: bool = True,
     say: Callable[[str], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+    standing: Callable[[], str] | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> bool:
-    """Do all that is missing.
+    """Do all that is missing, or as much as fits in a budget.
 
     Args:
-        runs: The plan and its store.
+        runs: The plan and its store. With a budget, the plan is replaced by one that fits.
         perform: Does one task and returns its record.
         call: The command and options that asked for the runs; kept with every record.
         workers: Processes, one thread each; 0 works in this process.
         ray: Address of a Ray cluster, or ``"local"``.
         retry: Whether failed tasks are done again.
-        budget: Seconds. No task begins after they are spent; those that have begun are finished.
+        budget: Seconds. Short probes come first; then the plan is cut to what fits. No split begins that would not be
+            whole by the end, and no task begins after the end; those that have begun are finished.
         progress: Whether to show a progress bar.
         say: Called with a sentence for each task that fails.
+        tell: Called with a sentence on what fits in the budget.
+        standing: Returns what is found by now; shown whenever a seed of a split is done by all methods.
+        clock: Tells the time in seconds.
 
     Returns:
-        Whether nothing is left to do.
+        Whether nothing is left to do of what was asked for.
     """
-    end = None if budget is None else time.monotonic() + budget
+    asked = runs.plan
     if not runs.open and not (retry and runs.failed):
         return True  # another run may be writing its results: nothing is written here
-    total = max(runs.plan.count(), len(list(runs)))
-    with runs.store.writer() as writer:
+    with runs.store.writer() as writer, ExitStack() as stack:
         if writer.changed:
             runs.refresh()
-        feed = Feed(runs, runs.failed if retry else [], end)
-        done = sum(runs.store.get(t) is not None for t in runs)
-        with tqdm(total=total, initial=done, desc=runs.plan.name, unit="run", disable=not progress) as bar:
-            for outcome in execute(perform, feed, workers=workers, ray=ray, ahead=budget is None):
-                task = outcome.task
-                more = {"seconds_in_all": round(outcome.seconds, 2), **({} if call is None else {"call": call})}
-                if outcome.error is None:
-                    writer.add(task, {**outcome.value, "versions": versions(), **more})
-                    bar.update()
-                else:
-                    writer.add(task, {"error": outcome.error, **more})
-                    if say is not None:
-                        what = " ".join(str(task.config[k]) for k in ("dataset", "method", "seed") if k in task.config)
-                        say(f"failed: {what}: {outcome.error.splitlines()[0]}")
-                feed.done(task)
-                bar.set_postfix_str(" ".join(p for p in _like(task.config) if p), refresh=False)
-    return not runs.open
+        say, tell = _above_bars(say), _above_bars(tell)
+        limit = None if budget is None else Budget(runs, budget, workers=workers, clock=clock, say=tell)
+        feed = Feed(runs, runs.failed if retry else [], limit)
+        bar = stack.enter_context(tqdm(desc=runs.plan.name, unit="run", disable=not progress))
+        line = stack.enter_context(tqdm(bar_format="{desc}", position=1, disable=not (progress and standing)))
+        perform, moved = stack.enter_context(moving(perform, bar))
+        whole = len(runs.whole) if runs.paired else 0
+
+        def advance(task: Task | None = None) -> None:
+            done, known = sum(runs.store.get(t) is not None for t in runs), len(list(runs))
+            moved(task, done, max(runs.plan.count(), known))
+
+        advance()
+        for outcome in execute(perform, feed, workers=workers, ray=ray, ahead=budget is None):
+            task = outcome.task
+            more = {"seconds_in_all": round(outcome.seconds, 2), **({} if call is None else {"call": call})}
+            if task.kind == "probe":  # it is kept nowhere; where it fails, the run itself will fail too and say so
+                pass
+            elif outcome.error is None:
+                writer.add(task, {**outcome.value, "versions": versions(), **more})
+            else:
+                writer.add(task, {"error": outcome.error, **more})
+                if say is not None:
+                    what = " ".join(str(task.config[k]) for k in ("dataset", "method", "seed") if k in task.config)
+                    say(f"failed: {what}: {outcome.error.splitlines()[0]}")
+            record = {"kind": task.kind, "config": task.config, **(outcome.value or {}), **more}
+            feed.done(task, None if outcome.error else record)
+            advance(task)
+            bar.set_postfix_str(" ".join(p for p in like(task.config) if p), refresh=False)
+            if standing is not None and runs.paired and len(runs.whole) > whole:
+                whole = len(runs.whole)
+                line.set_description_str(standing())
+    return not runs.open and runs.plan == asked
+
+
+def _above_bars(say: Callable[[str], None] | None) -> Callable[[str], None] | None:
+    """Let what is said stand in lines of its own, above progress bars."""
+    if say is None:
+        return None
+
+    def said(text: str) -> None:
+        with tqdm.external_write_mode(file=sys.stderr):
+            say(text)
+
+    return said
 
 
 class Feed:
-    """Hands out what can be done now, one group of a table after the other: settings are chosen, then used."""
+    """Hands out what can be done now: settings are chosen, then used, before others begin.
 
-    def __init__(self, runs: Runs, first: list[Task], end: float | None) -> None:
-        self.runs, self.retry, self.end = runs, first, end
+    Args:
+        runs: The plan and its store.
+        first: Tasks that failed and are done again.
+        budget: The time given; None for as long as it takes.
+    """
+
+    def __init__(self, runs: Runs, first: list[Task], budget: Budget | None = None) -> None:
+        self.runs, self.retry, self.budget = runs, first, budget
         self.handed: set[str] = set()
+        self.begun: set[tuple[int, int]] = set()
         self.in_hand = 0
         self.queue: deque[Task] = deque()
-        self._refill()
+        if budget is not None and budget.probes:
+            self.queue.extend(budget.probes)
+        else:
+            self._start()
 
     def __iter__(self) -> Feed:
         return self
 
     def __next__(self) -> Task | None:
-        if self.end is not None and time.monotonic() > self.end:
+        if self.budget is not None and not self._allowed(self.budget):
             raise StopIteration
         if self.queue:
             task = self.queue.popleft()
@@ -158,61 +188,44 @@ class Feed:
             raise StopIteration
         return None
 
-    def done(self, task: Task) -> None:
-        """After a run that chooses settings, those that use them come next, before other groups begin."""
+    def done(self, task: Task, record: dict[str, Any] | None = None) -> None:
+        """After a run that chooses settings, those that use them come next, before other groups begin.
+
+        Args:
+            task: What was done.
+            record: What it gave and how long it took; None if it failed.
+        """
         self.in_hand -= 1
+        if self.budget is not None and record is not None:
+            self.budget.times.add(record, probe=task.kind == "probe")
+        if task.kind == "probe":
+            if not self.queue and self.in_hand == 0:
+                self._start()
+            return
         self.runs.finished(task)
         if task.config.get("seed") == TUNING_SEED or not self.queue:
             self._refill()
 
+    def _start(self) -> None:
+        if self.budget is not None:
+            self.budget.plan()
+        self._refill()
+
+    def _allowed(self, budget: Budget) -> bool:
+        """Whether the next task may begin: there is time left, and its cell would be whole."""
+        if budget.left <= 0:
+            return False
+        if not self.queue and self.in_hand == 0 and budget.sized is not None and budget.grow():
+            self._refill()
+        if not self.queue or self.queue[0].kind == "probe":
+            return True
+        cell = self.runs.cell(self.queue[0])
+        if cell not in self.begun:
+            if not budget.allows([t for t in self.runs.todo if self.runs.cell(t) == cell]):
+                return False
+            self.begun.add(cell)
+        return True
+
     def _refill(self) -> None:
         waiting = {t.key: t for t in [*self.retry, *self.runs.open] if t.key not in self.handed}
         self.queue = deque(waiting.values())
-
-
-def _like(config: dict[str, Any]) -> tuple[str, str]:
-    """Runs with the same answer take about as long as each other."""
-    return config.get("dataset", ""), f"{config.get('method', config.get('cost', ''))} {config.get('backbone', '')}"
-
-
-def _alike(config: dict[str, Any]) -> list[tuple[str, str]]:
-    """Where to look for runs that take about as long, the most similar first."""
-    return [_like(config), (config.get("dataset", ""), ""), ("", "")]
-
-
-def _learning_epochs(kind: str, config: dict[str, Any]) -> int:
-    """Epochs of what a run learns before it trains, or of the run itself if it is nothing but learning."""
-    if kind != "train":
-        return config.get("learning", {}).get("epochs", config.get("epochs", Learning().epochs))
-    if find_method(config["method"]).cls.learns:  # not a cost, but something of its own
-        return config.get("fit_epochs") or Matching().epochs
-    return config.get("cost", {}).get("epochs", 1)
-
-
-def _spent(record: dict[str, Any]) -> tuple[float, float, float, float]:
-    """Seconds of an update, updates of an epoch, seconds of an epoch of learning before it, and other seconds."""
-    whole, learned = record["seconds_in_all"], _learning_epochs(record["kind"], record["config"])
-    if record["kind"] == "train":
-        training = min(whole, record.get("seconds") or whole)
-        learning = record.get("prepared") or 0.0
-        if learning > whole - training:  # a cost that another run had learned: it took no time here
-            learning = 0.0
-        if "updates" not in record:  # not a network
-            return 0.0, 0.0, learning / learned, whole - learning
-        updates = record["updates"]
-        return training / updates, updates / record["epochs"], learning / learned, whole - training - learning
-    # What is not told apart (blur, lollipop) is nearly all learning.
-    learning = min(whole, record.get("fit_seconds", record.get("seconds", whole)))
-    return 0.0, 0.0, learning / learned, whole - learning
-
-
-def duration(seconds: float) -> str:
-    """Write a time for people.
-
-    >>> duration(50), duration(150), duration(9000)
-    ('50 s', '2 min', '2 h 30 min')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from epic.compare.mixtures import mix_records
-from epic.compare.plan import Group, GroupTasks, Plan
+from epic.compare.plan import TUNING_SEED, Group, GroupTasks, Plan
 from epic.compare.store import Store
 from epic.compare.task import Task
 from epic.errors import choose
@@ -23,10 +23,21 @@ class Runs:
     """A plan and the store of its results.
 
     The plan is expanded once; after a run that chooses settings, only its group is expanded again.
+
+    Args:
+        plan: The plan.
+        store: Its results.
+        paired: Whether methods go together: they meet a split one after the other, the first seed on every split comes
+            before the second on any, and what one of them lacks is shown of none.
     """
 
-    def __init__(self, plan: Plan, store: Store) -> None:
-        self.plan, self.store = plan, store
+    def __init__(self, plan: Plan, store: Store, *, paired: bool = False) -> None:
+        self.store, self.paired = store, paired
+        self.replan(plan)
+
+    def replan(self, plan: Plan) -> None:
+        """Take another plan; the results stay."""
+        self.plan = plan
         self._groups: dict[Group, GroupTasks] = {}
         self._group_of: dict[str, Group] = {}
         self.refresh()
@@ -47,9 +58,29 @@ class Runs:
         self._group_of |= {t.key: group for t in found.all()}
 
     def __iter__(self) -> Iterator[Task]:
-        """All tasks that are known by now, one group after the other."""
-        for found in self._groups.values():
-            yield from found.all()
+        """All tasks that are known by now: one group after the other, or one cell after the other if paired."""
+        tasks = [t for found in self._groups.values() for t in found.all()]
+        if self.paired:
+            place = {size: number for number, size in enumerate(self.plan.sizes)}
+            tasks.sort(key=lambda t: (*self.cell(t), place[t.config["size"]]))
+        yield from tasks
+
+    @staticmethod
+    def cell(task: Task) -> tuple[int, int]:
+        """Name what belongs together: a seed on a split. The first seed includes the choice of settings."""
+        seed = task.config["seed"]
+        return (0 if seed == TUNING_SEED else seed), task.config["split_seed"]
+
+    @property
+    def todo(self) -> list[Task]:
+        """Tasks that are open, and stand-ins for those whose settings are not chosen yet."""
+        return [*self.open, *(t for found in self._groups.values() for t in found.later)]
+
+    @property
+    def whole(self) -> set[tuple[int, int]]:
+        """Cells in which nothing is missing."""
+        left = {self.cell(t) for t in self.todo}
+        return {(seed, split) for seed in range(self.plan.seeds) for split in self.plan.split_numbers} - left
 
     @property
     def open(self) -> list[Task]:
@@ -88,10 +119,12 @@ class Runs:
         records: list[tuple[dict[str, Any] | None, ...]] = []
         errors: list[str] = []
         chosen: list[str] = []
+        whole = self.whole if self.paired else None
         for split in self.plan.split_numbers:
             group = self._groups.get(Group(dataset, backbone, noise, split, size))
             tasks = None if group is None else group.reported[entry]
-            records.append(tuple(map(self.store.get, tasks)) if tasks else (None,) * self.plan.seeds)
+            row = tuple(map(self.store.get, tasks)) if tasks else (None,) * self.plan.seeds
+            records.append(tuple(r if whole is None or (k, split) in whole else None for k, r in enumerate(row)))
             errors += [e for t in tasks or () if (e := self.store.failed(t)) is not None]
             if group is not None and any(records[-1]):
                 chosen.append(_settings_text(group.settings[entry]))

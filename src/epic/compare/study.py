@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from epic.augment import METHODS
 from epic.compare.curves import Curve, curves, draw, sentences, table
 from epic.compare.page import comparison_page, forest
 from epic.compare.plan import Entry, Plan, baseline_entry
 from epic.compare.runner import Outlook, carry_out, outlook
-from epic.compare.runs import METRICS, ReportedRuns, Runs
-from epic.compare.statistics import Comparison
+from epic.compare.runs import METRICS, Runs
 from epic.compare.store import Store
-from epic.compare.task import Performer
-from epic.compare.verdict import Difference, compare_runs, differences, verdict
-from epic.data import Dataset, load
+from epic.compare.table import NOTES, TITLES, Row, curve_lines, lines, row_texts, rows
+from epic.compare.task import Performer, task_runners
+from epic.compare.times import seconds_of
+from epic.compare.verdict import LEAST
+from epic.data import Dataset, load, write_graphs
 from epic.errors import choose, need_some
+from epic.graphs.convert import pack
+from epic.graphs.packed import Graphs, matrix
+from epic.train.network import Network, check_network, load_network
 
-TITLES = ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "ms/graph", "settings", "verdict")
-NOTES = (
-    "Interval and p: corrected resampled t-test over splits; verdicts after Holm's correction over methods.",
-    "ms/graph: time to make one augmented graph, in the process that trains.",
-)
+logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Study:
     """A comparison of methods with plain training: what `epic compare` asks, runs and tells.
 
     Attributes:
         dataset: The graphs.
-        runs: The plan, and the store of its results.
+        runs: The plan, and the store of its results. A budget cuts the plan.
         call: The command and its options, kept with every record.
         perform: Does one run.
+        told: What a budget left of the plan, in a sentence; empty without one.
     """
 
     dataset: Dataset
     runs: Runs
     call: dict[str, Any]
     perform: Performer
+    told: str = ""
 
     @property
     def store(self) -> Store:
@@ -63,13 +64,33 @@ class Study:
         """Say how much is done, and about how long the rest takes."""
         return outlook(self.runs, workers)
 
-    def run(self, **options: Any) -> bool:
-        """Do what is missing; the options are those of :func:`~epic.compare.runner.carry_out`.
+    def run(self, *, tell: Callable[[str], None] | None = None, **options: Any) -> bool:
+        """Do what is missing.
+
+        Args:
+            tell: Called with a sentence on what fits in the budget.
+            **options: Those of :func:`~epic.compare.runner.carry_out`, such as ``workers`` and ``budget``.
 
         Returns:
-            Whether nothing is left to do.
+            Whether nothing is left to do of what was asked for.
         """
-        return carry_out(self.runs, self.perform, call=self.call, **options)
+
+        def fits(sentence: str) -> None:
+            self.told = sentence
+            if tell is not None:
+                tell(sentence)
+
+        return carry_out(self.runs, self.perform, call=self.call, tell=fits, standing=self.standing, **options)
+
+    def standing(self) -> str:
+        """Say in a line what is found by now."""
+        if len(self.runs.plan.sizes) > 1:
+            return f"{len(self.runs.whole)} of {self.runs.plan.splits * self.runs.plan.seeds} draws are whole"
+        rivals = {e.label for e in self.runs.plan.entries if not e.is_baseline}
+        found = [r for r in self.rows if r.difference is not None and r.method in rivals]
+        splits = max((r.difference.splits for r in found if r.difference is not None), default=0)
+        after = f"after {splits} split{'s' * (splits != 1)}"
+        return f"{after}: " + "; ".join(f"{r.method} {r.verdict}" for r in found)
 
     @property
     def rows(self) -> list[Row]:
@@ -96,6 +117,13 @@ class Study:
         self.draw(figure.add_subplot(title=self.dataset.name))
         figure.savefig(path, dpi=150)
 
+    @property
+    def banner(self) -> str:
+        """Say what keeps this from being a whole answer; empty if nothing does."""
+        splits = len({split for _, split in self.runs.whole})
+        short = f"{splits} whole splits are too few to judge by: a verdict needs {LEAST}." if splits < LEAST else ""
+        return " ".join(text for text in (self.told, short) if text)
+
     def page(self) -> str:
         """Return the result as an HTML page that needs nothing else."""
         plan, task, done = self.runs.plan, self.dataset.task, self.outlook()
@@ -108,8 +136,10 @@ class Study:
             cells = [TITLES, *(row_texts(row, task, plan) for row in self.rows)]
         return comparison_page(
             f"Methods compared on {self.dataset.name}",
-            about=f"{len(self.dataset)} graphs, {plan.splits} {kind}, {plan.seeds} seed{'s' * (plan.seeds > 1)} each. "
-            f"{done.done} of {done.total} runs are done. Score: {METRICS[task]}, on test graphs.",
+            about=f"{len(self.dataset)} graphs{self._classes}, {plan.splits} {kind}, {plan.seeds} "
+            f"seed{'s' * (plan.seeds > 1)} each. {done.done} of {done.total} runs are done. Score: {METRICS[task]}, on "
+            "test graphs.",
+            banner=self.banner,
             verdicts=verdicts,
             picture=(name, self.draw),
             table=cells,
@@ -117,9 +147,72 @@ class Study:
             call=self.call,
         )
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    @property
+    def _classes(self) -> str:
+        """Name the classes, where they have names, with the number of graphs in each."""
+        names = self.dataset.class_names
+        if not names:
+            return ""
+        label = matrix(self.dataset.y)[:, 0]
+        parts = (f"{int((label == number).sum())} {name}" for number, name in enumerate(names))
+        return f" ({', '.join(parts)})"
+
     def lines(self) -> list[str]:
-        """The result as lines of text: a table, and what its columns mean."""
-        return curve_lines(self.runs) if self.curves else lines(self.runs)
+        """The result as lines of text: what limits it, a table, and what its columns mean."""
+        text = curve_lines(self.runs) if self.curves else lines(self.runs)
+        return [*([self.banner] if self.banner else []), *text]
+
+
+def compare(
+    dataset: str | Path | Graphs,
+    methods: Sequence[str] = ("epic",),
+    *,
+    model: Network | Mapping[str, Any] | str | None = None,
+    budget: float | str | None = None,
+    workers: int = 0,
+    ray: str | None = None,
+    retry: bool = False,
+    results: str | Path = "compare.jsonl",
+    progress: bool = True,
+    **options: Any,
+) -> Study:
+    """Say, with an interval, whether methods help on graphs: `epic compare` in Python.
+
+    Args:
+        dataset: A name or a file, as :func:`epic.data.load` takes it, or labelled PyG graphs. Graphs are written to a
+            file next to ``results``.
+        methods: Names of methods; plain training is always compared too.
+        model: Your own network instead of our backbone: a class or function that is called with the number of columns
+            of ``x`` and the number of outputs, or its name ``package.module:Class``. Its ``forward`` takes a ``Batch``
+            or ``(x, edge_index, batch)`` and returns ``[graphs, outputs]``. Or changes of the backbone, such as
+            ``{"hidden_channels": 32}``.
+        budget: Answer in this time, to within a run: seconds, or a text such as ``5m``. The plan is cut to what fits.
+        workers: Processes, one thread each; 0 works in this process. Workers must be able to import the network.
+        ray: Address of a Ray cluster to work on, or ``local``.
+        retry: Whether failed runs are done again.
+        results: File that runs are kept in. The same question goes on where it stopped.
+        progress: Whether to show progress bars.
+        **options: Those of ``study``, such as ``splits``, ``seeds``, ``tune``, ``sizes`` and ``updates``.
+
+    Returns:
+        The study: ``print`` shows its table, ``rows`` has the numbers, ``page()`` is its HTML page.
+
+    Raises:
+        InputError: The graphs, a method or the network cannot be used; the message says why.
+    """
+    if not isinstance(dataset, (str, Path)):
+        graphs = pack(dataset)
+        dataset = Path(results).parent / f"graphs-{graphs.digest()[:12]}.safetensors"
+        dataset.parent.mkdir(parents=True, exist_ok=True)
+        write_graphs(dataset, graphs)
+    asked = study(str(dataset), methods, results=results, model=model, progress=progress, **options)
+    limit = seconds_of(budget) if isinstance(budget, str) else budget
+    how = {"workers": workers, "ray": ray, "retry": retry, "budget": limit, "progress": progress}
+    asked.run(**how, say=logger.warning, tell=logger.info)
+    return asked
 
 
 def study(
@@ -130,6 +223,7 @@ def study(
     data: str | Path | None = None,
     target: list[str] | None = None,
     task: str | None = None,
+    model: Network | Mapping[str, Any] | str | None = None,
     progress: bool = True,
     **options: Any,
 ) -> Study:
@@ -142,6 +236,7 @@ def study(
         data: Folder to look for data in first.
         target: Columns of a CSV to predict.
         task: What the labels of a CSV are.
+        model: The user's own network or its name, see :func:`compare`, or changes of the backbone.
         progress: Whether downloads show a progress bar.
         **options: Those of :func:`plan_of`, such as ``splits`` and ``seeds``; others go into every config.
     """
@@ -152,13 +247,20 @@ def study(
     sums = {name: loaded.graphs.digest()} if file else {}
     molecules = loaded.graphs.x is not None and not loaded.graphs.x.is_floating_point()
     baselines = ("counts", "ecfp") if molecules else ("counts",)
+    network: Network | None = None
+    if isinstance(model, Mapping):
+        options["model"] = dict(model)
+    elif model is not None:
+        network = load_network(model) if isinstance(model, str) else model
+        options["network"] = check_network(network, loaded, names)
     plan = plan_of(name, names, baselines=baselines, checksums=sums, target=target, task=task, **options)
     given = {"target": target, "task": task, **options}
     if options.get("sizes") is not None:
         given["sizes"] = ["all" if size is None else size for size in options["sizes"]]
     asked = {"dataset": name, "methods": names, **{k: v for k, v in given.items() if v not in (None, {})}}
-    perform = Performer(Path(results).parent.resolve() / "costs", None if data is None else str(Path(data).resolve()))
-    return Study(loaded, Runs(plan, Store(results)), {"command": "epic compare", **asked}, perform)
+    folder = None if data is None else str(Path(data).resolve())
+    perform = Performer(Path(results).parent.resolve() / "costs", folder, task_runners(network))
+    return Study(loaded, Runs(plan, Store(results), paired=True), {"command": "epic compare", **asked}, perform)
 
 
 def plan_of(
@@ -208,144 +310,7 @@ def plan_of(
         splits=splits or (10 if curve else 5),
         seeds=seeds or (1 if curve else 3),
         tune=(0 if curve else 3) if tune is None else tune,
-        plain=("lr", "dropout"),
+        plain=("lr",) if given.get("network") else ("lr", "dropout"),
         options={"split": "stratified", **{k: v for k, v in given.items() if v is not None}},
         checksums=checksums or {},
     )
-
-
-@dataclass(frozen=True)
-class Row:
-    """What is known of one method.
-
-    Scores and differences are in percent, or in the units of the labels where these are values.
-
-    Attributes:
-        difference: To plain training: None for plain training itself, without interval and p-value for one split.
-        epoch: Time of an epoch as a multiple of plain training's.
-        seconds: Time of an epoch.
-        graph: Milliseconds to make one augmented graph.
-        settings: Those chosen most often.
-    """
-
-    method: str
-    score: float | None
-    difference: Comparison | None
-    verdict: str
-    runs: int
-    epoch: float | None
-    seconds: float | None
-    graph: float | None
-    settings: str
-
-
-def rows(runs: Runs) -> list[Row]:
-    """Summarize each method, plain training first, from the runs that are done."""
-    found = _reported(runs)
-    parts = {a.label: a.parts[0] for a in differences(runs, "vanilla")}
-    result = []
-    for entry, mine in zip(runs.plan.entries, found, strict=True):
-        gap = parts.get(entry.label)
-        if entry.is_baseline:  # not one of the methods that p-values are corrected for
-            gap = compare_runs(runs.plan.datasets[0], mine, found[0])
-            amounts = verdict(gap.found, scale=1, unit=gap.unit).partition(": ")[2]
-            gap = replace(gap, verdict=f"another classifier: {amounts}")
-        pairs = [
-            (a, b)
-            for row, other in zip(mine.records, found[0].records, strict=True)
-            for a, b in zip(row, other, strict=True)
-            if a is not None and b is not None and "updates" in a
-        ]
-        made = (
-            1000 * (a["making_seconds"] - b["making_seconds"] * a["updates"] / b["updates"]) / a["made"]
-            for a, b in pairs
-            if a.get("made") and "making_seconds" in b
-        )
-        result.append(
-            Row(
-                entry.label,
-                float(np.mean(mine.values)) if mine.values else None,
-                None if gap is None else _over_splits(gap),
-                _verdict(mine, gap),
-                len(mine.done),
-                _median(_epoch(a) / _epoch(b) for a, b in pairs if _epoch(b) > 0),
-                _median(mine.epoch_seconds),
-                _median(made),
-                max(mine.chosen, key=mine.chosen.count, default="-"),
-            )
-        )
-    return result
-
-
-def lines(runs: Runs) -> list[str]:
-    """Write the rows as a table, and under it what its columns mean."""
-    told = rows(runs)
-    task = next((r.task for r in _reported(runs) if r.done), "classes")
-    text = columns([TITLES, *(row_texts(row, task, runs.plan) for row in told)])
-    if any(row.score is not None for row in told):
-        text.append(f"Score: {METRICS[task]}, on the test graphs, mean over all runs.")
-    return [*text, *NOTES]
-
-
-def curve_lines(runs: Runs) -> list[str]:
-    """Write learning curves as a table, and under it what each method is worth in labelled graphs."""
-    found = curves(runs)
-    task = next((r["task"] for r in runs.store if "task" in r), "classes")
-    unit = "units" if task == "values" else "points"
-    most = max((p.draws for c in found for p in c.points), default=0)
-    told = f"Score: {METRICS[task]}, on the other graphs (2000 at most), mean over {most} draws; in brackets against "
-    return [*columns(table(found, unit)), f"{told}plain training.", *sentences(found, unit)]
-
-
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Write rows of text as lines, their columns below each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def row_texts(row: Row, task: str, plan: Plan) -> tuple[str, ...]:
-    """Write a row as the cells of a table."""
-    gap, digits = row.difference, ".4g" if task == "values" else ".2f"
-
-    def number(value: float | None, form: str) -> str:
-        return "-" if value is None else format(value, form)
-
-    inside = gap is not None and gap.low is not None and gap.high is not None
-    return (
-        row.method,
-        number(row.score, digits),
-        number(None if gap is None else gap.difference, f"+{digits}"),
-        f"{gap.low:+{digits}} to {gap.high:+{digits}}" if gap is not None and inside else "-",
-        number(None if gap is None else gap.p, ".3f"),
-        f"{row.runs}/{plan.splits * plan.seeds}",
-        "-" if row.epoch is None else f"{row.seconds:.2f} s, {row.epoch:.2f}x",
-        number(row.graph, ".2f"),
-        row.settings,
-        row.verdict,
-    )
-
-
-def _reported(runs: Runs) -> list[ReportedRuns]:
-    plan = runs.plan
-    where = (plan.datasets[0], plan.backbones[0], plan.noise[0], plan.sizes[0])
-    return [runs.reported(i, *where) for i in range(len(plan.entries))]
-
-
-def _verdict(runs: ReportedRuns, gap: Difference | None) -> str:
-    if not runs.done and runs.errors:
-        return f"failed: {next(iter(runs.errors[0].strip().splitlines()), 'without a message')}"
-    return "what the others are compared with" if gap is None else gap.verdict
-
-
-def _over_splits(gap: Difference) -> Comparison:
-    """Drop interval and p-value where they are over the seeds of one split: these say nothing about other splits."""
-    return gap.found if gap.over == "splits" else replace(gap.found, low=None, high=None, p=None)
-
-
-def _epoch(record: dict[str, Any]) -> float:
-    return record["seconds"] / record["epochs"]
-
-
-def _median(values: Iterable[float]) -> float | None:
-    there = list(values)
-    return float(np.median(there)) if there else None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -24,6 +26,20 @@ Line = dict[str, Any]
 Batch = TypeVar("Batch")
 
 SCHEDULES = ("step", "cosine")
+
+Watcher = Callable[[str, int, int], None]
+"""Called with what is trained, the epochs that are done, and their number."""
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Tell ``watcher`` after every epoch of every training inside how far it is."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +202,8 @@ class FitLoop:
                 shown = {k: v for k, v in line.items() if k in ("loss", "validation", "ordered") and v is not None}
                 bar.set_postfix({k: f"{v:.3f}" for k, v in shown.items()}, refresh=False)
                 bar.update()
+                if (watcher := _watcher.get()) is not None:
+                    watcher(description, len(self.history), self.epochs)
         self.last = copy.deepcopy(self.judged)
         model.load_state_dict(self._best)
         model.eval()

@@ -9,17 +9,26 @@ from pathlib import Path
 from epic.compare.claims import Judged, judge
 from epic.compare.claims import table as claim_table
 from epic.compare.plan import Plan
-from epic.compare.runner import duration
 from epic.compare.runs import Runs
+from epic.compare.times import duration
 from epic.compare.verdict import Against, differences
 from epic.errors import choose
 from epic.paper.charts import Figure, figures
 from epic.paper.run_summary import RunSummary, run_summary
-from epic.paper.tables import Cell, Row, Table, table_of
-from epic.paper.tables.render import difference_text, legend, plain_md, rank_text, to_csv, to_latex, to_markdown
+from epic.paper.tables import QUICK, Cell, Row, Table, table_of
+from epic.paper.tables.render import (
+    difference_text,
+    legend,
+    plain_md,
+    rank_text,
+    to_csv,
+    to_latex,
+    to_markdown,
+    to_text,
+)
 from epic.view.page import environment
 
-FORMATS = ("html", "md", "csv", "latex")
+FORMATS = ("html", "md", "csv", "latex", "text")
 MINUS = "\u2212"
 
 
@@ -58,7 +67,7 @@ def report(plans: Sequence[Runs], form: str = "html") -> str:
 
     Args:
         plans: The plans and their results.
-        form: ``"html"``, ``"md"``, ``"csv"`` or ``"latex"``.
+        form: ``"html"``, ``"md"``, ``"csv"``, ``"latex"`` or ``"text"`` (tables alone, for a terminal).
     """
     choose(form, FORMATS, "format")
     if form == "html":
@@ -68,7 +77,7 @@ def report(plans: Sequence[Runs], form: str = "html") -> str:
     tables = [table_of(runs) for runs in plans]
     if form == "csv":
         return "".join(to_csv(table, header=i == 0) for i, table in enumerate(tables))
-    return "\n".join(map(to_latex, tables))
+    return "\n".join(map(to_text if form == "text" else to_latex, tables))
 
 
 def _page(sections: Sequence[Section]) -> str:
@@ -82,6 +91,7 @@ def _page(sections: Sequence[Section]) -> str:
             title="Results and the paper",
             about=f"{done} runs of {len(sections)} plan{'s' if len(sections) > 1 else ''}, {spent} of work.",
             sections=sections,
+            banner=QUICK,
             difference=lambda d: difference_text(d).replace("-", MINUS),
             rank=rank_text,
             legend=legend,
@@ -95,7 +105,9 @@ def _page(sections: Sequence[Section]) -> str:
 def _section(runs: Runs, drawn: bool) -> Section:
     table = table_of(runs)
     drawings = figures(runs, table) if drawn else []
-    return Section(runs.plan, table, drawings, differences(runs), judge(runs), run_summary(runs))
+    quick = getattr(runs.plan, "is_quick", False)  # then nothing is judged
+    judged = ([], []) if quick else (differences(runs), judge(runs))
+    return Section(runs.plan, table, drawings, *judged, run_summary(runs))
 
 
 def _lines(row: Row, table: Table) -> list[str]:

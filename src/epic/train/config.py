@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 from typing_extensions import Self
 
 from epic.errors import InputError, choose
@@ -99,6 +108,9 @@ class RunConfig(BaseModel):
         description="Change of the backbone, for example pool=mean, dropout=0.2, hidden_channels=32, num_layers=3; "
         "repeatable.",
     )
+    network: str | None = Field(
+        None, description="A network of your own instead of the backbone: package.module:Class@digest of its source."
+    )
 
     updates: int = Field(5000, ge=1, description="Gradient updates, as nearly as whole epochs allow.")
     epochs: int | None = Field(None, ge=1, description="Epochs of training, instead of --updates.")
@@ -139,6 +151,11 @@ class RunConfig(BaseModel):
         check_model(self.model)
         self.cost.learning(self.seed)
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_own_network(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave ``network`` out where there is none: runs that are older than the field keep their keys."""
+        return {k: v for k, v in handler(self).items() if k != "network" or v is not None}
 
     @property
     def key(self) -> str:

@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from epic.train.config import RESULTS_VERSION, CostConfig, RunConfig
 from epic.train.distances import distance_classifier
 from epic.train.loop import PARTS, train, with_features
 from epic.train.metrics import probabilities, score
+from epic.train.network import Network, build_network, load_network
 
 MODEL_FORM = "epic-model/1"
 NOTED = ("updates", "loss", "validation", "validation_loss")
@@ -199,6 +201,7 @@ def run(
     num_workers: int = 0,
     progress: bool = True,
     on_epoch_end: Callable[[Line], None] | None = None,
+    network: Network | None = None,
 ) -> dict[str, Any]:
     """Do a run and return its record, which JSON can hold.
 
@@ -211,6 +214,7 @@ def run(
         num_workers: Processes that make batches.
         progress: Whether to show progress bars.
         on_epoch_end: Called with the line of each epoch.
+        network: The network that the config names; None imports it by its name.
     """
     if config.backbone not in BACKBONES:
         return _run_without_network(config, costs, data=data, device=device, progress=progress)
@@ -220,11 +224,11 @@ def run(
     assert graphs.x is not None
     training = graphs.select(split.train)
     sample = pack(method.eval_batch(training), check=False)
-    shape = {"conv": config.backbone, "seed": config.seed, **config.model}
-    model = backbone_for(sample, outputs=dataset.outputs, **shape)
+    build = _builder(config, network)
+    model = build(sample, outputs=dataset.outputs, seed=config.seed)
     if sample.x is not None and sample.x.shape[1:] != graphs.x.shape[1:]:
         # One more input column (EPIC's indicator) would shift all that is drawn after it: begin as all methods begin.
-        begin_alike(model, backbone_for(training, outputs=dataset.outputs, **shape))
+        begin_alike(model, build(training, outputs=dataset.outputs, seed=config.seed))
     result = train(
         dataset,
         split=split,
@@ -252,6 +256,13 @@ def run(
             k: [line[k] for line in result.history] for k in ("updates", "loss", "validation", "validation_loss")
         },
     }
+
+
+def _builder(config: RunConfig, network: Network | None) -> Callable[..., torch.nn.Module]:
+    """Return what builds the classifier: from graphs, outputs and a seed."""
+    if config.network is None:
+        return partial(backbone_for, conv=config.backbone, **config.model)
+    return partial(build_network, network or load_network(config.network))
 
 
 def _run_without_network(config: RunConfig, costs: Path, *, data: str | Path | None, **learning: Any) -> dict[str, Any]:

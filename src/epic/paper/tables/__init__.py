@@ -8,9 +8,9 @@ from epic.paper.tables.experiments import EXPERIMENT_TABLES
 from epic.paper.tables.train import train_table
 from epic.paper.tables.types import Block, Cell, Row, Table
 
-__all__ = ["Block", "Cell", "Row", "Table", "table_of"]
+__all__ = ["QUICK", "Block", "Cell", "Row", "Table", "table_of"]
 
-QUICK = "A quick look (--quick): few epochs and runs. Not to be compared with the paper's numbers."
+QUICK = "A quick look (--quick): few epochs and runs. It shows that everything works, and is no result."
 
 
 def table_of(runs: Runs) -> Table:
@@ -18,4 +18,24 @@ def table_of(runs: Runs) -> Table:
     plan = runs.plan
     assert isinstance(plan, PaperPlan)
     table = train_table(runs) if plan.kind == "train" else EXPERIMENT_TABLES[plan.kind](plan, runs)
-    return replace(table, notes=(QUICK, *table.notes)) if plan.is_quick else table
+    return unjudged(table) if plan.is_quick else table
+
+
+def unjudged(table: Table) -> Table:
+    """Take away all that passes for a result: marks, ranks, intervals and p-values of what was measured."""
+
+    def plain(cell: Cell) -> Cell:
+        gap = cell.difference
+        if gap is not None:
+            gap = replace(gap, found=replace(gap.found, low=None, high=None, p=None), p=None, verdict="no result")
+        return replace(cell, mark=None, difference=gap)
+
+    blocks = [
+        replace(
+            b,
+            ranked=(),
+            rows=tuple(replace(r, cells=tuple(map(plain, r.cells)), rank=None, matched_rank=None) for r in b.rows),
+        )
+        for b in table.blocks
+    ]
+    return replace(table, blocks=tuple(blocks), notes=(QUICK, *(n for n in table.notes if "ranks" not in n)))

@@ -7,7 +7,8 @@ import io
 import re
 from collections.abc import Callable
 
-from epic.compare.verdict import Difference
+from epic.compare.table import columns
+from epic.compare.verdict import LEAST, Difference
 from epic.paper.tables.types import Block, Cell, Row, Table
 
 FIELDS = (
@@ -30,6 +31,16 @@ def to_markdown(table: Table) -> str:
     said = [*_marks(table, "**best**", "*second best*"), *(plain_md(n) for n in (*legend(table), *table.notes))]
     parts.append("\n".join(f"- {s}" for s in said))
     return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def to_text(table: Table) -> str:
+    """Write a table for a terminal, its columns below each other."""
+    head = [*table.columns, *(["rank"] if table.ranks else [])]
+    parts = [f"{table.title} ({table.metric})"]
+    for block in table.blocks:
+        rows = _rows(table, block, str, "{} best", "{} second")
+        parts.append("\n".join(columns([[block.title, *head], *([label, *texts] for label, texts in rows)])))
+    return "\n\n".join([*parts, "\n".join([*legend(table), *table.notes])]) + "\n"
 
 
 def to_latex(table: Table) -> str:
@@ -133,10 +144,13 @@ def legend(table: Table) -> list[str]:
     if gaps:
         over = "splits (corrected resampled t-test)" if gaps[0].over == "splits" else "seeds of the one split"
         share = f"{100 * gaps[0].found.confidence:g} %"
-        said.append(
-            f"Differences are paired by split and seed, with the {share} interval over {over}; * marks p < "
-            f"{1 - gaps[0].found.confidence:.2g} after Holm's correction for the methods of a dataset."
-        )
+        if all(gap.found.low is None for gap in gaps):
+            said.append(f"Differences are paired by split and seed; an interval needs {LEAST} {gaps[0].over} at least.")
+        else:
+            said.append(
+                f"Differences are paired by split and seed, with the {share} interval over {over}; * marks p < "
+                f"{1 - gaps[0].found.confidence:.2g} after Holm's correction for the methods of a dataset."
+            )
     return said
 
 

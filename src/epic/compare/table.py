@@ -1,0 +1,162 @@
+"""A comparison as a table: one row a method, and what its columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from epic.compare.curves import curves, sentences, table
+from epic.compare.plan import Plan
+from epic.compare.runs import METRICS, ReportedRuns, Runs
+from epic.compare.statistics import Comparison
+from epic.compare.verdict import LEAST, Difference, compare_runs, differences, verdict
+
+TITLES = ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "ms/graph", "settings", "verdict")
+NOTES = (
+    "Interval and p: corrected resampled t-test over splits; verdicts after Holm's correction over methods.",
+    "ms/graph: time to make one augmented graph, in the process that trains.",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of one method.
+
+    Scores and differences are in percent, or in the units of the labels where these are values.
+
+    Attributes:
+        difference: To plain training: None for plain training itself, without interval and p-value for one split.
+        epoch: Time of an epoch as a multiple of plain training's.
+        seconds: Time of an epoch.
+        graph: Milliseconds to make one augmented graph.
+        settings: Those chosen most often.
+    """
+
+    method: str
+    score: float | None
+    difference: Comparison | None
+    verdict: str
+    runs: int
+    epoch: float | None
+    seconds: float | None
+    graph: float | None
+    settings: str
+
+
+def rows(runs: Runs) -> list[Row]:
+    """Summarize each method, plain training first, from the runs that are done."""
+    found = _reported(runs)
+    parts = {a.label: a.parts[0] for a in differences(runs, "vanilla")}
+    result = []
+    for entry, mine in zip(runs.plan.entries, found, strict=True):
+        gap = parts.get(entry.label)
+        if entry.is_baseline:  # not one of the methods that p-values are corrected for
+            gap = compare_runs(runs.plan.datasets[0], mine, found[0])
+            amounts = verdict(gap.found, scale=1, unit=gap.unit).partition(": ")[2]
+            gap = replace(gap, verdict=f"another classifier: {amounts}")
+        pairs = [
+            (a, b)
+            for row, other in zip(mine.records, found[0].records, strict=True)
+            for a, b in zip(row, other, strict=True)
+            if a is not None and b is not None and "updates" in a
+        ]
+        made = (
+            1000 * (a["making_seconds"] - b["making_seconds"] * a["updates"] / b["updates"]) / a["made"]
+            for a, b in pairs
+            if a.get("made") and "making_seconds" in b
+        )
+        result.append(
+            Row(
+                entry.label,
+                float(np.mean(mine.values)) if mine.values else None,
+                None if gap is None else _over_splits(gap),
+                _verdict(mine, gap),
+                len(mine.done),
+                _median(_epoch(a) / _epoch(b) for a, b in pairs if _epoch(b) > 0),
+                _median(mine.epoch_seconds),
+                _median(made),
+                max(mine.chosen, key=mine.chosen.count, default="-"),
+            )
+        )
+    return result
+
+
+def lines(runs: Runs) -> list[str]:
+    """Write the rows as a table, and under it what its columns mean."""
+    told = rows(runs)
+    task = next((r.task for r in _reported(runs) if r.done), "classes")
+    text = columns([TITLES, *(row_texts(row, task, runs.plan) for row in told)])
+    if any(row.score is not None for row in told):
+        text.append(f"Score: {METRICS[task]}, on the test graphs, mean over all runs.")
+    return [*text, *NOTES]
+
+
+def curve_lines(runs: Runs) -> list[str]:
+    """Write learning curves as a table, and under it what each method is worth in labelled graphs."""
+    found = curves(runs)
+    task = next((r["task"] for r in runs.store if "task" in r), "classes")
+    unit = "units" if task == "values" else "points"
+    most = max((p.draws for c in found for p in c.points), default=0)
+    told = f"Score: {METRICS[task]}, on the other graphs (2000 at most), mean over {most} draws; in brackets against "
+    return [*columns(table(found, unit)), f"{told}plain training.", *sentences(found, unit)]
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Write rows of text as lines, their columns below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def row_texts(row: Row, task: str, plan: Plan) -> tuple[str, ...]:
+    """Write a row as the cells of a table."""
+    gap, digits = row.difference, ".4g" if task == "values" else ".2f"
+
+    def number(value: float | None, form: str) -> str:
+        return "-" if value is None else format(value, form)
+
+    inside = gap is not None and gap.low is not None and gap.high is not None
+    return (
+        row.method,
+        number(row.score, digits),
+        number(None if gap is None else gap.difference, f"+{digits}"),
+        f"{gap.low:+{digits}} to {gap.high:+{digits}}"
+        if gap is not None and inside
+        else "too few splits"
+        if gap is not None and 0 < gap.splits < LEAST
+        else "-",
+        number(None if gap is None else gap.p, ".3f"),
+        f"{row.runs}/{plan.splits * plan.seeds}",
+        "-" if row.epoch is None else f"{row.seconds:.2f} s, {row.epoch:.2f}x",
+        number(row.graph, ".2f"),
+        row.settings,
+        row.verdict,
+    )
+
+
+def _reported(runs: Runs) -> list[ReportedRuns]:
+    plan = runs.plan
+    where = (plan.datasets[0], plan.backbones[0], plan.noise[0], plan.sizes[0])
+    return [runs.reported(i, *where) for i in range(len(plan.entries))]
+
+
+def _verdict(runs: ReportedRuns, gap: Difference | None) -> str:
+    if not runs.done and runs.errors:
+        return f"failed: {next(iter(runs.errors[0].strip().splitlines()), 'without a message')}"
+    return "what the others are compared with" if gap is None else gap.verdict
+
+
+def _over_splits(gap: Difference) -> Comparison:
+    """Drop interval and p-value where they are over the seeds of one split: these say nothing about other splits."""
+    return gap.found if gap.over == "splits" else replace(gap.found, low=None, high=None, p=None)
+
+
+def _epoch(record: dict[str, Any]) -> float:
+    return record["seconds"] / record["epochs"]
+
+
+def _median(values: Iterable[float]) -> float | None:
+    there = list(values)
+    return float(np.median(there)) if there else None
