@@ -20,8 +20,8 @@ from epic._kernels.moves import MODULUS, draw
 
 SUBSTITUTE, DELETE, INSERT = 0, 1, 2
 VALID, CONNECTED = 1, 2
-APART = 1.5
-"""What a further piece of a graph weighs, where an atom with too many bonds weighs 1."""
+APART, LITTLE = 1.5, 0.01
+"""What a further piece of a graph weighs in every other try, where an atom with too many bonds weighs 1."""
 LOOKS = 2000
 """Alternating bonds of one aromatic system are tried up to this many times."""
 BONDS, FLAGS = f"UniTuple({INTEGERS}, 4)", "boolean[::1]"
@@ -88,13 +88,13 @@ def pieces(bonds: tuple, kind: np.ndarray, done: np.ndarray, queue: np.ndarray, 
     return found
 
 
-@jit(f"void({BONDS}, {INTEGERS}, {INTEGERS}, {INTEGERS}, boolean, {INTEGERS}, {INTEGERS})")
+@jit(f"void({BONDS}, {INTEGERS}, {INTEGERS}, {INTEGERS}, float64, {INTEGERS}, {INTEGERS})")
 def follow(
     bonds: tuple,
     kind: np.ndarray,
     room: np.ndarray,
     wish: np.ndarray,
-    choose: bool,
+    apart: float,
     order: np.ndarray,
     state: np.ndarray,
 ) -> None:
@@ -105,8 +105,8 @@ def follow(
         kind: kinds of the operations.
         room: most bonds of the target atoms.
         wish: an order of all operations.
-        choose: whether to take the first operation of ``wish`` after which the graph is valid and connected, and where
-            there is none the one that does least harm; otherwise the order is ``wish``.
+        apart: what a further piece weighs. The first operation of ``wish`` is taken after which the graph is valid and
+            connected, and where there is none the one that does least harm. With 0 the order is ``wish`` itself.
         order: to fill.
         state: to fill, with sums of ``VALID`` and ``CONNECTED``.
     """
@@ -119,7 +119,7 @@ def follow(
     for k in range(n):
         best, low, count = -1, np.inf, 0
         for r in range(n):
-            t = wish[r] if choose else wish[k]
+            t = wish[r] if apart > 0.0 else wish[k]
             if done[t]:
                 continue
             wrong = over + excess(t, bonds, kind, room, done, load)
@@ -127,10 +127,10 @@ def follow(
                 done[t] = True
                 parts = pieces(bonds, kind, done, queue, seen)
                 done[t] = False
-                harm = wrong + APART * (max(parts - 1, 0) if parts else 1)
+                harm = wrong + apart * (parts - 1 if parts > 0 else 1)
                 if harm < low:
                     best, low, count = t, harm, parts
-            if low == 0.0 or not choose:
+            if low == 0.0 or apart == 0.0:
                 break
         over += excess(best, bonds, kind, room, done, load)
         perform(best, bonds, kind, done, load)
@@ -157,13 +157,13 @@ def search(
     """
     n, numbers = kind.size, np.array([seed % (MODULUS - 1) + 1])
     wish, trial, found = order.copy(), np.empty(n, np.int64), np.empty(n, np.int64)
-    follow(bonds, kind, room, wish, False, order, state)
+    follow(bonds, kind, room, wish, 0.0, order, state)
     least, both = count_states(state, VALID), count_states(state, VALID + CONNECTED)
     valid = least
-    for _ in range(tries):
+    for number in range(tries):
         if both == n:
             return
-        follow(bonds, kind, room, wish, True, trial, found)
+        follow(bonds, kind, room, wish, LITTLE if number % 2 else APART, trial, found)
         one, two = count_states(found, VALID), count_states(found, VALID + CONNECTED)
         if one >= least and (two > both or (two == both and one > valid)):
             valid, both = one, two

@@ -21,7 +21,7 @@ from epic.paths.connected import connected_ranks
 from epic.random import uniform
 
 ORDERS = ("random", "bfs", "connected", "valid")
-TRIES = 8
+TRIES = 16
 """Orders that are tried for ``valid``, as long as some graph on the way is not valid or not connected."""
 
 
@@ -131,11 +131,14 @@ class Operations:
     def states(self, rank: np.ndarray) -> np.ndarray:
         """Return what the graph after each step is, pair after pair: 1 if it is a valid molecule, plus 2 if connected.
 
+        Where an end is no valid molecule, valences are not known, and all are 0.
+
         Args:
             rank: The position of each operation of pairs with bonds.
         """
         assert self.bonds is not None
-        return self.bonds.search(self.ptr, self.sorted(rank), tries=0)[1]
+        known = np.array([why is None for why in self.bonds.faults], dtype=bool)
+        return np.where(known[self.pair], self.bonds.search(self.ptr, self.sorted(rank), tries=0)[1], 0)
 
 
 @dataclass(frozen=True)

@@ -168,24 +168,28 @@ def molecule_of(data: Data, chemistry: Chemistry | None = None) -> Mol | None:
     from rdkit import Chem
 
     kinds = {k: getattr(Chem.BondType, k.upper()) for k in ("single", "double", "triple", "aromatic")}
+    orders = bond_orders(data, chemistry) or ["single"] * data.edge_index.shape[1]
+    bonds: dict[tuple[int, int], str] = {}
+    for (a, b), order in zip(data.edge_index.T.tolist(), orders, strict=True):
+        if a != b and (b, a) not in bonds:  # each bond is stored both ways
+            bonds.setdefault((a, b), order)
+    aromatic = {end for ends, order in bonds.items() if order == "aromatic" for end in ends}
+    known = [(5, 0)] * len(symbols) if chemistry is not None else data.x[:, [3, 4]].tolist()
     mol = Chem.RWMol()
-    for symbol in symbols:
-        mol.AddAtom(Chem.Atom(symbol))
-    orders = bond_orders(data, chemistry)
-    for (a, b), order in zip(data.edge_index.T.tolist(), orders or ["single"] * data.edge_index.shape[1], strict=True):
-        if a == b or mol.GetBondBetweenAtoms(a, b) is not None:  # each bond is stored both ways
-            continue
-        mol.AddBond(a, b, kinds[order])
-        if order == "aromatic":
-            mol.GetBondBetweenAtoms(a, b).SetIsAromatic(True)
-            for end in (a, b):
-                mol.GetAtomWithIdx(end).SetIsAromatic(True)
-    if chemistry is None:
-        for atom, (charge, hydrogens) in zip(mol.GetAtoms(), data.x[:, [3, 4]].tolist(), strict=True):
+    for u, (symbol, (charge, hydrogens)) in enumerate(zip(symbols, known, strict=True)):
+        atom = Chem.Atom(symbol)
+        if charge != 5:
             atom.SetFormalCharge(charge - 5)
-            if atom.GetIsAromatic() and atom.GetSymbol() != "C":  # pyrrole's nitrogen, which RDKit cannot guess
+        if u in aromatic:
+            atom.SetIsAromatic(True)
+            if symbol != "C":  # pyrrole's nitrogen, which RDKit cannot guess
                 atom.SetNumExplicitHs(hydrogens)
-    else:
+        mol.AddAtom(atom)
+    for (a, b), order in bonds.items():
+        count = mol.AddBond(a, b, kinds[order])
+        if order == "aromatic":
+            mol.GetBondWithIdx(count - 1).SetIsAromatic(True)
+    if chemistry is not None:
         _guess_charges(mol)
     return mol.GetMol()
 
@@ -215,12 +219,12 @@ def fault(mol: Mol) -> str:
 
     Missing hydrogens are not a fault: RDKit adds them.
     """
-    from rdkit import Chem, RDLogger
-
-    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
-    found = Chem.DetectChemistryProblems(mol)
-    if not found:
+    chem = rdkit()
+    if not chem.SanitizeMol(chem.Mol(mol), catchErrors=True):
         return ""
+    found = chem.DetectChemistryProblems(mol)
+    if not found:  # it looks at the bonds of atoms only before it looks for alternating bonds
+        return "an aromatic atom has too many bonds"
     kind = found[0].GetType()
     if kind.startswith("AtomValence"):
         atom = mol.GetAtomWithIdx(found[0].GetAtomIdx())
