@@ -4,8 +4,8 @@
     python benchmarks/molecules.py paths            # (a) graphs between the ends of paths, by order and matching
     python benchmarks/molecules.py augment          # (b) molecules from EPIC(order="valid")
 
-Node costs are unit costs. A graph is valid if RDKit can sanitise it, and connected if it is in one piece. Both ends of a
-path are left out. Times are milliseconds of processor time on one thread.
+Node costs are unit costs. A graph is valid if RDKit can sanitise it, and connected if it is in one piece. Both ends of
+a path are left out. Times are milliseconds of processor time on one thread.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from rdkit.Chem import GetMolFrags
 
 from epic import EPIC, EditPath, UnitCost, edit_path
 from epic.compare.quality import components, valid
 from epic.data import load
 from epic.distance.edges import MATCHINGS
 from epic.graphs import PackedGraphs
-from epic.graphs.convert import pack
 from timing import RESULTS, record
 
 OUT = RESULTS / "valid.jsonl"
@@ -42,13 +42,12 @@ def draw(graphs: PackedGraphs, pairs: int) -> np.ndarray:
 
 def steps(path: EditPath) -> np.ndarray:
     """Whether each graph between the ends is valid, is connected, and is another molecule than the one before."""
-    inner = range(1, len(path))
-    if not inner:
-        return np.zeros((0, 3), bool)
-    whole = components(pack([path[k] for k in inner])) == 1
-    smiles = [path.smiles(k) for k in range(len(path))]
-    new = [not smiles[k] or smiles[k] != smiles[k - 1] for k in inner]
-    return np.stack([np.array(path.valid[1:-1]), whole, new], 1)
+    smiles, good = [path.smiles(k) for k in range(len(path))], path.valid
+    rows = [
+        (good[k], len(GetMolFrags(path.molecule(k))) == 1, not smiles[k] or smiles[k] != smiles[k - 1])
+        for k in range(1, len(path))
+    ]
+    return np.array(rows, bool).reshape(-1, 3)
 
 
 def paths(args: argparse.Namespace) -> None:
@@ -76,7 +75,8 @@ def paths(args: argparse.Namespace) -> None:
                 both = good & whole
                 shares = {"valid": good, "connected": whole, "both": both, "both_of_changes": both[new]}
                 line = {key: round(float(np.mean(value)), 4) for key, value in shares.items()}
-                print(f"| {name} | {matching} | {order} | " + " | ".join(f"{v:.1%}" for v in line.values()) + " |")
+                shown = " | ".join(f"{v:.1%}" for v in line.values())
+                print(f"| {name} | {matching} | {order} | {shown} |", flush=True)
                 record(
                     OUT, quiet=True, bench="paths", dataset=name, matching=matching, order=order, pairs=len(pairs),
                     steps=good.size, exact_ends=exact, ms=round(spent / len(pairs) * 1e3, 3), **line,

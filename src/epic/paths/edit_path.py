@@ -32,7 +32,7 @@ from epic.paths.molecules import as_molecules, without_bonds
 from epic.paths.operations import ORDERS, Operations, draw_order
 from epic.random import Seed, base_seed, derived
 from epic.view import Names, notebook, path_page, strip
-from epic.view.molecule import Chemistry, chemistry_of, fault, molecule_of
+from epic.view.molecule import Chemistry, chemistry_of, molecule_of
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -115,6 +115,7 @@ class EditPath:
             _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r]), tuple(edges.get(step, ())))
             for step, r in enumerate(rows)
         )
+        self._molecules: dict[int, tuple[Mol, bool]] = {}
         self._labels: Tensor | None = None
         if ops.graphs.y is not None:
             self._labels = soft_labels(ops.graphs.y, num_classes or count_classes(ops.graphs.y))
@@ -194,6 +195,18 @@ class EditPath:
     def _chemistry(self) -> Chemistry | None:
         return chemistry_of(self._ops.graphs)
 
+    def _read(self, k: int) -> tuple[Mol, bool]:
+        """Return the molecule of a step, and whether it is valid: then it is sanitised."""
+        k = self._step(k)
+        if k not in self._molecules:
+            chem, mol = rdkit(), molecule_of(self[k], self._chemistry)
+            if mol is None:
+                raise InputError(f"the labels of step {k} stand for no atoms")
+            clean = chem.Mol(mol)
+            good = not chem.SanitizeMol(clean, catchErrors=True)
+            self._molecules[k] = (clean if good else mol, good)
+        return self._molecules[k]
+
     def molecule(self, k: int) -> Mol:
         """Return the graph after k operations as an RDKit molecule, its atoms in the order of the nodes.
 
@@ -202,25 +215,20 @@ class EditPath:
         Raises:
             InputError: The graphs are not known to be molecules, or RDKit is missing.
         """
-        chem, mol = rdkit(), molecule_of(self[k], self._chemistry)
-        if mol is None:
-            raise InputError(f"the labels of step {k} stand for no atoms")
-        if not fault(mol):
-            chem.SanitizeMol(mol)
-        return mol
+        return rdkit().Mol(self._read(k)[0])
 
-    @cached_property
+    @property
     def valid(self) -> tuple[bool, ...]:
         """Whether each of the ``len(path) + 1`` graphs is a molecule that RDKit can sanitise.
 
         Operations between two valid graphs that are not neighbours have to be done together.
         """
-        return tuple(not fault(self.molecule(k)) for k in range(len(self) + 1))
+        return tuple(self._read(k)[1] for k in range(len(self) + 1))
 
     def smiles(self, k: int) -> str:
         """Return the canonical SMILES of the graph after k operations, without stereo; empty if it is not valid."""
-        mol = self.molecule(k)
-        return "" if fault(mol) else rdkit().MolToSmiles(mol)
+        mol, valid = self._read(k)
+        return rdkit().MolToSmiles(mol) if valid else ""
 
     def __iter__(self) -> Iterator[Data]:
         return (self[k] for k in range(len(self) + 1))
