@@ -57,7 +57,7 @@ class Bonds:
         run = orders.alternate_all if backend.enabled() else orders.PLAIN["alternate_all"]
         run(ptr, self.arrays, self.aromatic, self.kind, self.room)
 
-    def search(self, ptr: np.ndarray, order: np.ndarray, *, tries: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, ptr: np.ndarray, order: np.ndarray, *, tries: int, seed: int = 0) -> tuple[np.ndarray, ...]:
         """Improve orders of operations: more graphs on the way are valid and connected, and no fewer are valid.
 
         Args:
@@ -67,14 +67,14 @@ class Bonds:
             seed: What the search draws from.
 
         Returns:
-            The orders, and what the graph after each operation is: 1 if it is valid, plus 2 if it is connected.
+            The orders; whether the graph after each operation is a valid molecule, and whether it is connected.
         """
         from epic._kernels import orders
 
         found, state = order.copy(), np.empty(order.size, np.int64)
         run = orders.search_all if backend.enabled() else orders.PLAIN["search_all"]
         run(ptr, self.arrays, self.aromatic, self.kind, self.room, tries, seed, found, state)
-        return found, state
+        return found, state & orders.VALID > 0, state & orders.CONNECTED > 0
 
 
 def with_bonds(ops: Operations) -> Operations:

@@ -20,8 +20,6 @@ from epic.paths.molecules import as_molecules
 from epic.paths.operations import Operations, draw_order
 from epic.random import uniform
 
-VALID = 1
-"""What :meth:`Operations.states` says of a graph that is a valid molecule."""
 ROUNDS = 5
 """How hard an augmentation tries to keep edges: an eighth of what a single path does."""
 
@@ -98,18 +96,19 @@ def sample_step(operations: Operations, order: str, generator: torch.Generator) 
     n, chance = lengths(operations.ptr), uniform(len(reasons), generator).numpy()
     steps = np.where(n > 1, 1 + (chance * (n - 1)).astype(np.int64), (chance * (n + 1)).astype(np.int64))
     if operations.bonds is not None:
-        steps = _best_steps(operations, operations.states(rank), steps, chance)
+        steps = _best_steps(operations, rank, steps, chance)
     return keep_a_node(operations, rank < steps[operations.pair])
 
 
-def _best_steps(operations: Operations, state: np.ndarray, steps: np.ndarray, chance: np.ndarray) -> np.ndarray:
+def _best_steps(operations: Operations, rank: np.ndarray, steps: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """Draw a step among the best ones between both ends; keep that of ``steps`` where none is any good."""
     n = lengths(operations.ptr)
     number = np.arange(len(operations)) - operations.ptr[:-1].repeat(n) + 1
-    state = np.where((number < n[operations.pair]) & (state & VALID > 0), state, 0)
+    valid, connected = operations.states(rank)
+    value = np.where(valid & (number < n[operations.pair]), 1 + connected, 0)
     best = np.zeros(n.size, dtype=np.int64)
-    np.maximum.at(best, operations.pair, state)
-    good = (state > 0) & (state == best[operations.pair])
+    np.maximum.at(best, operations.pair, value)
+    good = (value > 0) & (value == best[operations.pair])
     count, before = counts(good, operations.ptr), np.concatenate([[0], good.cumsum()])[operations.ptr[:-1]]
     picked = before + (chance * count).astype(np.int64)
     steps = steps.copy()

@@ -121,24 +121,25 @@ class Operations:
         rank[np.argsort(self.pair + key, kind="stable")] = np.arange(key.size)
         return rank - self.ptr[:-1].repeat(lengths(self.ptr))
 
-    def sorted(self, rank: np.ndarray) -> np.ndarray:
-        """Return the operations of each pair by rank, counted within the pair; of these, it returns the ranks."""
+    def inverse(self, rank: np.ndarray) -> np.ndarray:
+        """Return the operation of each pair at each position, counted within the pair; from these, the positions."""
         first = self.ptr[:-1].repeat(lengths(self.ptr))
         order = np.empty(rank.size, dtype=np.int64)
         order[first + rank] = np.arange(rank.size) - first
         return order
 
-    def states(self, rank: np.ndarray) -> np.ndarray:
-        """Return what the graph after each step is, pair after pair: 1 if it is a valid molecule, plus 2 if connected.
+    def states(self, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return whether the graph after each step is a valid molecule, and whether it is connected.
 
-        Where an end is no valid molecule, valences are not known, and all are 0.
+        Where an end is no valid molecule, bonds are not known, and no graph counts as valid.
 
         Args:
             rank: The position of each operation of pairs with bonds.
         """
         assert self.bonds is not None
-        known = np.array([why is None for why in self.bonds.faults], dtype=bool)
-        return np.where(known[self.pair], self.bonds.search(self.ptr, self.sorted(rank), tries=0)[1], 0)
+        known = np.array([why is None for why in self.bonds.faults], dtype=bool)[self.pair]
+        _, valid, connected = self.bonds.search(self.ptr, self.inverse(rank), tries=0)
+        return valid & known, connected
 
 
 @dataclass(frozen=True)
@@ -212,8 +213,8 @@ def draw_order(ops: Operations, order: str, generator: torch.Generator) -> tuple
     if order == "valid":
         assert ops.bonds is not None
         start, seed = ops.ranks(key), int(torch.randint(1 << 31, (1,), generator=generator))
-        found, _ = ops.bonds.search(ops.ptr, ops.sorted(start), tries=TRIES, seed=seed)
-        rank, whole = ops.sorted(found), np.array([why is None for why in ops.bonds.faults], dtype=bool)
+        found, *_ = ops.bonds.search(ops.ptr, ops.inverse(start), tries=TRIES, seed=seed)
+        rank, whole = ops.inverse(found), np.array([why is None for why in ops.bonds.faults], dtype=bool)
         return np.where(whole[ops.pair], rank, start), list(ops.bonds.faults)
     target = ops.graphs.select(ops.j).to("cpu")
     if order == "bfs":
