@@ -29,7 +29,7 @@ BONDS, FLAGS = f"UniTuple({INTEGERS}, 4)", "boolean[::1]"
 
 @jit(f"int64(int64, {BONDS}, {INTEGERS}, {INTEGERS}, {FLAGS}, {INTEGERS})")
 def excess(t: int, bonds: tuple, kind: np.ndarray, room: np.ndarray, done: np.ndarray, load: np.ndarray) -> int:
-    """Return how many more atoms have too many bonds when operation t is done; ``load`` counts bonds now."""
+    """Return how many more atoms have too many bonds when operation t is done; ``load`` counts those of done ones."""
     first, to, old, new = bonds
     more, own = 0, 0
     for x in range(first[t], first[t + 1]):
@@ -52,15 +52,11 @@ def perform(t: int, bonds: tuple, kind: np.ndarray, done: np.ndarray, load: np.n
     own = 0
     for x in range(first[t], first[t + 1]):
         q = to[x]
-        if done[q] and kind[q] == DELETE:
-            continue
-        if done[q]:
+        if not done[q]:
+            own += old[x]
+        elif kind[q] != DELETE:
             load[q] += new[x] - old[x]
             own += new[x]
-        elif kind[t] == DELETE:
-            load[q] -= old[x]
-        else:
-            own += old[x]
     load[t], done[t] = own, True
 
 
@@ -110,11 +106,8 @@ def follow(
         order: to fill.
         state: to fill, with sums of ``VALID`` and ``CONNECTED``.
     """
-    n, (first, _, old, _) = kind.size, bonds
+    n = kind.size
     done, seen, queue, load = np.zeros(n, np.bool_), np.empty(n, np.bool_), np.empty(n, np.int64), np.zeros(n, np.int64)
-    for p in range(n):
-        for x in range(first[p], first[p + 1]):
-            load[p] += old[x]
     over = 0
     for k in range(n):
         best, low, count = -1, np.inf, 0
