@@ -27,7 +27,7 @@ from epic.testing import AugmentationTester
 from tests.view.test_page import data_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-GALLERY = "counterfactual distance look_at_a_path offline your_own_cost your_own_method".split()
+GALLERY = "counterfactual distance drug_to_drug look_at_a_path offline your_own_cost your_own_method".split()
 """Scripts of cells, with pages on the site."""
 SCRIPTS = [*GALLERY, *"drop_in molecules_csv nearest_neighbours compare_methods".split()]
 
@@ -149,6 +149,25 @@ def test_look_at_a_path(tmp_path):
     for kinds in found["kinds"].values():
         assert kinds["substitute"] + kinds["delete"] == kinds["substitute"] + kinds["insert"] == 9
     assert drawn(found["strip"], tmp_path / "strip.png")
+
+
+def test_drug_to_drug(tmp_path):
+    """Every step and every augmented graph is a molecule that RDKit reads again from its SMILES."""
+    chem = pytest.importorskip("rdkit.Chem", reason="molecules need the extra mol")
+    from epic.view.molecule import fault, molecule_of
+
+    said, found = cells("drug_to_drug")
+    valid = found["paths"]["valid"]
+    assert f"order valid: {len(valid) + 1} of {len(valid) + 1} graphs" in said
+    assert not all(found["paths"]["random"].valid)
+    told = [line.split()[-1] for line in said.splitlines()[2:]]
+    assert told == [chem.CanonSmiles(smiles) for smiles in told]
+    assert (told[0], told[-1]) == ("CC(=O)Nc1ccc(O)cc1", chem.CanonSmiles("CC(C)Cc1ccc(cc1)C(C)C(=O)O"))
+    assert "CCC(=O)Oc1ccc(CC(C)C)cc1" in told  # the ester of the text
+    assert len(found["new"]) == 6
+    assert not any(fault(molecule_of(graph)) for graph in found["new"])
+    assert drawn(found["figure"], tmp_path / "steps.png")
+    assert drawn(found["pictures"], tmp_path / "new.png")
 
 
 def test_nearest_neighbours(tmp_path):

@@ -11,6 +11,7 @@ from torch_geometric.loader import DataLoader
 
 from epic.cli import app
 from epic.data import lollipop
+from epic.data.smiles import molecule
 from epic.graphs.convert import pack
 from epic.train import backbone_for
 
@@ -27,6 +28,7 @@ def graphs(count, seed):
 
 @pytest.mark.slow
 def test_the_snippets_run(tmp_path, monkeypatch):
+    pytest.importorskip("rdkit", reason="one snippet needs RDKit (extra 'mol')")
     monkeypatch.chdir(tmp_path)
     train, test = graphs(20, 0), graphs(6, 1)
     backbone = backbone_for(pack(train), outputs=2, hidden_channels=8, num_layers=2)
@@ -42,9 +44,11 @@ def test_the_snippets_run(tmp_path, monkeypatch):
         "g1": test[0],
         "g2": test[1],
         "k": 2,
+        "aspirin": molecule("CC(=O)Oc1ccccc1C(=O)O"),
+        "ibuprofen": molecule("CC(C)Cc1ccc(cc1)C(C)C(=O)O"),
     }
     snippets = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert len(snippets) == 6
+    assert len(snippets) == 7
     for number, snippet in enumerate(snippets):
         exec(compile(snippet, f"README.md and guide.md, snippet {number}", "exec"), names)
     assert names["value"].requires_grad

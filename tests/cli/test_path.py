@@ -64,6 +64,23 @@ def test_a_path_without_labels(tmp_path, monkeypatch):
     assert "label" not in run.stdout
 
 
+def test_a_path_of_valid_molecules(tmp_path, monkeypatch):
+    pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "own.smi").write_text("Cc1ccccc1 toluene\nOc1ccccc1 phenol\n")
+    run = epic("path", str(tmp_path / "own.smi"), "toluene", "phenol", "--matching", "edges", "--order", "valid")
+    assert run.returncode == 0, run.stderr
+    *_, last, summary = run.stdout.splitlines()
+    assert last.endswith("100.0% of cost      Oc1ccccc1")
+    assert summary == "8 of 8 graphs are valid molecules"
+
+
+def test_only_molecules_can_stay_valid(small):
+    run = epic("path", str(small), "0", "1", "--order", "valid")
+    assert run.returncode == 2
+    assert "not known to be molecules" in run.stderr
+
+
 def test_path_with_edges(small):
     run = epic("path", str(small), "0", "1", "--matching", "edges", "--edge-price", "1")
     assert run.returncode == 0, run.stderr

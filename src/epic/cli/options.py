@@ -30,7 +30,10 @@ Ray = Annotated[
 CostFile = Annotated[
     Path | None, typer.Option("--cost", help="A cost from `epic fit`; without it, operations are counted.")
 ]
-Order = Annotated[str, typer.Option(help="Order of edits: random, bfs (along the target) or connected.")]
+Order = Annotated[
+    str,
+    typer.Option(help="Order of edits: random, bfs (along the target), connected, or valid (for molecules)."),
+]
 Workers = Annotated[int, typer.Option(help="Processes, one thread each.", min=1)]
 Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...")]

@@ -39,6 +39,7 @@ def path(
     """Print the edit path between two graphs of a dataset, and draw it.
 
     Examples: epic path NCI1 12 57 --cost nci1.safetensors --out path.html, or epic path drugs.csv aspirin ibuprofen
+    --matching edges --order valid
     """
     from epic.paths import edit_path
     from epic.paths.edit_path import SAVED_AS
@@ -63,7 +64,10 @@ def path(
     typer.echo(str(found))
     for k, operation in enumerate(found.operations, 1):
         label = "" if loaded.graphs.y is None else _told(found.label(k).tolist(), loaded.class_names)
-        typer.echo(f"{k:>4}  {operation!s:<32} {found.fraction(k):>6.1%} of cost   {label}".rstrip())
+        molecule = "" if found.order != "valid" else f"   {found.smiles(k) or 'not valid'}"
+        typer.echo(f"{k:>4}  {operation!s:<32} {found.fraction(k):>6.1%} of cost   {label}{molecule}".rstrip())
+    if found.order == "valid":
+        typer.echo(f"{sum(found.valid)} of {len(found.valid)} graphs are valid molecules")
     if out is not None:
         title = f"{loaded.name}: {ends[0]} to {ends[1]}"
         found.save(out, title=title, names=loaded.name, ends=ends, steps=steps)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch_geometric.data import Data
@@ -39,7 +40,17 @@ def molecule(smiles: str) -> Data | None:
     mol = rdkit().MolFromSmiles(smiles)
     if mol is None:
         return None
-    atoms = [
+    bonds = bond_features(mol)
+    return Data(
+        x=torch.tensor(atom_features(mol), dtype=torch.long).reshape(-1, len(ATOM_SIZES)),
+        edge_index=torch.tensor(list(bonds), dtype=torch.long).reshape(-1, 2).T.contiguous(),
+        edge_attr=torch.tensor(list(bonds.values()), dtype=torch.long).reshape(-1, len(BOND_SIZES)),
+    )
+
+
+def atom_features(mol: Any) -> list[list[int]]:
+    """Return OGB's features of each atom of a sanitised RDKit molecule."""
+    return [
         [
             _code(a.GetAtomicNum(), tuple(range(1, 119))),
             _code(str(a.GetChiralTag()), CHIRALITY),
@@ -53,17 +64,16 @@ def molecule(smiles: str) -> Data | None:
         ]
         for a in mol.GetAtoms()
     ]
-    ends, attributes = [], []
+
+
+def bond_features(mol: Any) -> dict[tuple[int, int], list[int]]:
+    """Return OGB's features of each bond of a sanitised RDKit molecule, by its atoms, both ways."""
+    found = {}
     for b in mol.GetBonds():
         u, v = b.GetBeginAtomIdx(), b.GetEndAtomIdx()
         code = [_code(str(b.GetBondType()), BOND), _code(str(b.GetStereo()), STEREO), int(b.GetIsConjugated())]
-        ends += [(u, v), (v, u)]
-        attributes += [code, code]
-    return Data(
-        x=torch.tensor(atoms, dtype=torch.long).reshape(-1, len(ATOM_SIZES)),
-        edge_index=torch.tensor(ends, dtype=torch.long).reshape(-1, 2).T.contiguous(),
-        edge_attr=torch.tensor(attributes, dtype=torch.long).reshape(-1, len(BOND_SIZES)),
-    )
+        found[u, v] = found[v, u] = code
+    return found
 
 
 def read_smiles(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,20 +18,24 @@ from epic._io import write_figure, write_text
 from epic.costs.base import Cost, check_cost
 from epic.costs.edge import EdgeCost
 from epic.costs.unit import UnitCost
+from epic.data.tables import rdkit
 from epic.distance.edges import MATCHINGS, PricedGraphs
-from epic.distance.ged import EditDistance
-from epic.distance.ged import edit_distance as graph_edit_distance
 from epic.distance.pairs import Pairs, exact_edits
 from epic.errors import InputError, choose
 from epic.graphs.checks import check_same_features
 from epic.graphs.convert import pack
-from epic.graphs.networkx import is_networkx
 from epic.graphs.packed import Graphs, PackedGraphs, join, matrix
 from epic.labels import count_classes, mix, soft_labels
 from epic.paths.apply import apply_operations
+from epic.paths.bonds import with_bonds
+from epic.paths.molecules import as_molecules, without_bonds
 from epic.paths.operations import ORDERS, Operations, draw_order
 from epic.random import Seed, base_seed, derived
 from epic.view import Names, notebook, path_page, strip
+from epic.view.molecule import Chemistry, chemistry_of, molecule_of
+
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,7 @@ class EditPath:
             _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r]), tuple(edges.get(step, ())))
             for step, r in enumerate(rows)
         )
+        self._molecules: dict[int, tuple[Mol, bool]] = {}
         self._labels: Tensor | None = None
         if ops.graphs.y is not None:
             self._labels = soft_labels(ops.graphs.y, num_classes or count_classes(ops.graphs.y))
@@ -151,11 +157,6 @@ class EditPath:
         return (self._ops.graphs.title(0), self._ops.graphs.title(1)) if named else ("", "")
 
     @property
-    def smiles(self) -> tuple[str, str]:
-        """SMILES of source and target; empty where they are not known."""
-        return tuple(self._ops.graphs.per_graph.get("smiles", ("", "")))
-
-    @property
     def class_names(self) -> tuple[str, ...]:
         """Names of the classes by number; empty if they have none."""
         return self._ops.graphs.class_names
@@ -180,12 +181,54 @@ class EditPath:
     def __getitem__(self, k: int) -> Data:
         k = self._step(k)
         at = apply_operations(self._ops, self._rank < k)
-        graph = (at.graphs if self._finish is None else self._finish(at.graphs)).graph(0)
+        graphs = at.graphs
+        if self._ops.bonds is not None:  # both ends stay as they are
+            graphs = as_molecules(graphs, self._ops.bonds) if 0 < k < len(self) else without_bonds(graphs)
+        graph = (graphs if self._finish is None else self._finish(graphs)).graph(0)
         graph.source_node = torch.from_numpy(at.source_node)
         graph.target_node = torch.from_numpy(at.target_node)
         if self._labels is not None:
             graph.y = self.label(k)[None]
         return graph
+
+    @cached_property
+    def _chemistry(self) -> Chemistry | None:
+        return chemistry_of(self._ops.graphs)
+
+    def _read(self, k: int) -> tuple[Mol, bool]:
+        """Return the molecule of a step, and whether it is valid: then it is sanitised."""
+        k = self._step(k)
+        if k not in self._molecules:
+            chem, mol = rdkit(), molecule_of(self[k], self._chemistry)
+            if mol is None:
+                raise InputError(f"the labels of step {k} stand for no atoms")
+            clean = chem.Mol(mol)
+            good = not chem.SanitizeMol(clean, catchErrors=True)
+            self._molecules[k] = (clean if good else mol, good)
+        return self._molecules[k]
+
+    def molecule(self, k: int) -> Mol:
+        """Return the graph after k operations as an RDKit molecule, its atoms in the order of the nodes.
+
+        It is sanitised where it is valid. Stereochemistry is left out.
+
+        Raises:
+            InputError: The graphs are not known to be molecules, or RDKit is missing.
+        """
+        return rdkit().Mol(self._read(k)[0])
+
+    @property
+    def valid(self) -> tuple[bool, ...]:
+        """Whether each of the ``len(path) + 1`` graphs is a molecule that RDKit can sanitise.
+
+        Operations between two valid graphs that are not neighbours have to be done together.
+        """
+        return tuple(self._read(k)[1] for k in range(len(self) + 1))
+
+    def smiles(self, k: int) -> str:
+        """Return the canonical SMILES of the graph after k operations, without stereo; empty if it is not valid."""
+        mol, valid = self._read(k)
+        return rdkit().MolToSmiles(mol) if valid else ""
 
     def __iter__(self) -> Iterator[Data]:
         return (self[k] for k in range(len(self) + 1))
@@ -291,8 +334,10 @@ def edit_path(
             operations together cost little, so that structure is kept.
         edge_cost: what edge operations cost with ``matching="edges"``, or one price for all of them (default:
             :class:`epic.EdgeCost`, scaled to the node costs).
-        order: ``random``, ``bfs`` (along the target) or ``connected`` (every graph on the way connected; where no such
-            order is found, a warning says so and the order is random).
+        order: ``random``, ``bfs`` (along the target), ``connected`` (every graph on the way connected; where no such
+            order is found, a warning says so and the order is random) or ``valid`` (for molecules: as many graphs on
+            the way as possible are valid molecules and connected; see :attr:`EditPath.valid`). With ``valid``, graphs
+            on the way have the features of the molecules that they are.
         seed: an int makes the order reproducible, a ``torch.Generator`` is drawn from once, None draws a fresh seed.
         num_classes: number of classes; needed for soft labels only if neither graph is of the last class.
         finish: applied to every graph on the way, for instance to compute degree features again.
@@ -317,59 +362,14 @@ def edit_path(
         prices = EdgeCost(scale="nodes") if edge_cost is None else EdgeCost.of(edge_cost)
         found = PricedGraphs.of(cost, prices, nodes, nodes, ends, ends).match(i, j)
         ops = Operations.of(ends, i=i, j=j, edits=(found.assignment, found.nodes), edges=found.edges)
+    if order == "valid":
+        ops = with_bonds(ops)
     rank, reasons = draw_order(ops, order, derived(base_seed(seed), "order"))
     if reasons[0] is not None:
-        warnings.warn(f"the path is not connected throughout: {reasons[0]}; its order is random", stacklevel=2)
+        what = "connected throughout" if order == "connected" else "one of valid molecules"
+        warnings.warn(f"the path is not {what}: {reasons[0]}; its order is random", stacklevel=2)
         order = "random"
     return EditPath(ops, rank=rank, order=order, num_classes=num_classes, finish=finish)
-
-
-def edit_distance(
-    source: Graphs,
-    target: Graphs,
-    cost: Cost | None = None,
-    *,
-    method: str = "nodes",
-    edge_cost: EdgeCost | float | None = None,
-    time_limit: float | None = None,
-) -> EditDistance:
-    """Compute the edit distance of two graphs.
-
-    By default it is the paper's: the cheapest node operations, each of which subsumes the edges that depend on it. All
-    other methods price edges too.
-
-    Args:
-        source: one graph, of PyG or networkx.
-        target: another one.
-        cost: what node operations cost (default: :class:`epic.UnitCost`).
-        method: ``nodes``; ``bipartite`` (Riesen and Bunke 2009: an assignment with local edge costs); ``edges`` (a low
-            cost found by local search); ``exact`` (the least cost, by branch and bound); or ``hausdorff`` (Fischer et
-            al. 2015: a lower bound in quadratic time, without a path).
-        edge_cost: what edge operations cost, or one price for all of them (default: :class:`epic.EdgeCost`, unit cost;
-            of directed networkx graphs, for each direction).
-        time_limit: seconds after which ``exact`` gives the bounds reached so far (default: no limit).
-
-    Returns:
-        The distance: a number that also knows its bounds, whether they meet, the assignment, and the time it took.
-
-    Raises:
-        InputError: the graphs cannot be compared.
-
-    >>> import networkx
-    >>> found = edit_distance(networkx.path_graph(4), networkx.cycle_graph(4), method="exact")
-    >>> float(found), found.exact, found.lower
-    (1.0, True, 1.0)
-    """
-    if edge_cost is None:
-        edge_cost = EdgeCost(directed=any(is_networkx(g) and g.is_directed() for g in (source, target)))
-    return graph_edit_distance(
-        source,
-        target,
-        check_cost(cost) or UnitCost(),
-        edge_cost=EdgeCost.of(edge_cost),
-        method=method,
-        time_limit=time_limit,
-    )
 
 
 def _same_labels(one: PackedGraphs, other: PackedGraphs) -> tuple[PackedGraphs, PackedGraphs]:

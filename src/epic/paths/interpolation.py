@@ -15,6 +15,8 @@ from epic.graphs.ragged import counts, lengths
 from epic.matching.edges import EdgePricing
 from epic.matching.types import Pricing
 from epic.paths.apply import apply_operations
+from epic.paths.bonds import with_bonds
+from epic.paths.molecules import as_molecules
 from epic.paths.operations import Operations, draw_order
 from epic.random import uniform
 
@@ -36,7 +38,8 @@ def interpolate_pairs(
     """Make a graph from the edit path of each pair, after a random number of operations.
 
     The steps: embed the graphs; assign their nodes and price the operations; sample how many are done, and which;
-    apply them (Algorithm 1). Each is a function that says what the paper does there.
+    apply them (Algorithm 1). Each is a function that says what the paper does there. With ``order="valid"`` the graphs
+    are molecules, and bonds are read first and written last.
 
     Args:
         graphs: graphs with whatever features the cost needs.
@@ -57,8 +60,13 @@ def interpolate_pairs(
         priced = PricedGraphs.of(cost, edge_cost, nodes, nodes, graphs, graphs)
         found = priced.match(i, j, rounds=ROUNDS)
         operations = Operations.of(graphs, i=i, j=j, edits=(found.assignment, found.nodes), edges=found.edges)
+    if order == "valid":
+        operations = with_bonds(operations)
     done = sample_step(operations, order, generator)
-    return apply_operations(operations, done).graphs, operations.fraction(done)
+    made = apply_operations(operations, done).graphs
+    if operations.bonds is not None:
+        made = as_molecules(made, operations.bonds).to(graphs.ptr.device)
+    return made, operations.fraction(done)
 
 
 def embed_pairs(graphs: PackedGraphs, *, i: Tensor, j: Tensor, cost: Pricing) -> Pairs:
@@ -74,6 +82,8 @@ def sample_step(operations: Operations, order: str, generator: torch.Generator) 
     """Draw an order of the operations of each pair and the step at which its path is cut; mark what is done by then.
 
     The number of operations done is 1 to n - 1, all alike, so that neither end of the path comes out (0 or 1 of 1).
+    Where operations have bonds, it is one of those after which the graph is a valid molecule and connected; where there
+    is none, valid; where there is none of these either, any.
     """
     rank, reasons = draw_order(operations, order, generator)
     failed = [r for r in reasons if r is not None]
@@ -85,7 +95,25 @@ def sample_step(operations: Operations, order: str, generator: torch.Generator) 
         )
     n, chance = lengths(operations.ptr), uniform(len(reasons), generator).numpy()
     steps = np.where(n > 1, 1 + (chance * (n - 1)).astype(np.int64), (chance * (n + 1)).astype(np.int64))
+    if operations.bonds is not None:
+        steps = _best_steps(operations, rank, steps, chance)
     return keep_a_node(operations, rank < steps[operations.pair])
+
+
+def _best_steps(operations: Operations, rank: np.ndarray, steps: np.ndarray, chance: np.ndarray) -> np.ndarray:
+    """Draw a step among the best ones between both ends; keep that of ``steps`` where none is any good."""
+    n = lengths(operations.ptr)
+    number = np.arange(len(operations)) - operations.ptr[:-1].repeat(n) + 1
+    valid, connected = operations.states(rank)
+    value = np.where(valid & (number < n[operations.pair]), 1 + connected, 0)
+    best = np.zeros(n.size, dtype=np.int64)
+    np.maximum.at(best, operations.pair, value)
+    good = (value > 0) & (value == best[operations.pair])
+    count, before = counts(good, operations.ptr), np.concatenate([[0], good.cumsum()])[operations.ptr[:-1]]
+    picked = before + (chance * count).astype(np.int64)
+    steps = steps.copy()
+    steps[count > 0] = number[good][picked[count > 0]]
+    return steps
 
 
 def keep_a_node(operations: Operations, done: np.ndarray) -> np.ndarray:

@@ -16,10 +16,13 @@ from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, lengths, merge, offsets, owners, to_array
 from epic.matching.edges import EdgeEdits
 from epic.matching.types import Assignment, OperationCosts
+from epic.paths.bonds import Bonds
 from epic.paths.connected import connected_ranks
 from epic.random import uniform
 
-ORDERS = ("random", "bfs", "connected")
+ORDERS = ("random", "bfs", "connected", "valid")
+TRIES = 16
+"""Orders that are tried for ``valid``, as long as some graph on the way is not valid or not connected."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class Operations:
 
     Pair p owns operations ``ptr[p]:ptr[p+1]``: its source nodes in order, then the target nodes to insert. ``source``
     and ``target`` are places in ``assignment.source`` and ``.target``, -1 for the missing side; ``price`` is what each
-    operation costs. ``edges`` is what becomes of edges, where they have a price.
+    operation costs. ``edges`` is what becomes of edges, where they have a price; ``bonds`` is what is known of bonds,
+    where graphs are read as molecules (:func:`epic.paths.bonds.with_bonds`).
     """
 
     graphs: PackedGraphs
@@ -40,6 +44,7 @@ class Operations:
     price: np.ndarray
     ptr: np.ndarray
     edges: EdgeOperations | None = None
+    bonds: Bonds | None = None
 
     @staticmethod
     def of(
@@ -116,6 +121,26 @@ class Operations:
         rank[np.argsort(self.pair + key, kind="stable")] = np.arange(key.size)
         return rank - self.ptr[:-1].repeat(lengths(self.ptr))
 
+    def inverse(self, rank: np.ndarray) -> np.ndarray:
+        """Return the operation of each pair at each position, counted within the pair; from these, the positions."""
+        first = self.ptr[:-1].repeat(lengths(self.ptr))
+        order = np.empty(rank.size, dtype=np.int64)
+        order[first + rank] = np.arange(rank.size) - first
+        return order
+
+    def states(self, rank: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return whether the graph after each step is a valid molecule, and whether it is connected.
+
+        Where an end is no valid molecule, bonds are not known, and no graph counts as valid.
+
+        Args:
+            rank: The position of each operation of pairs with bonds.
+        """
+        assert self.bonds is not None
+        known = np.array([why is None for why in self.bonds.faults], dtype=bool)[self.pair]
+        _, valid, connected = self.bonds.search(self.ptr, self.inverse(rank), tries=0)
+        return valid & known, connected
+
 
 @dataclass(frozen=True)
 class EdgeOperations:
@@ -175,7 +200,8 @@ def draw_order(ops: Operations, order: str, generator: torch.Generator) -> tuple
 
     ``random``: all orders alike. ``bfs``: along a breadth-first search of the target from a random root; deletions,
     which have no place in the target, fall at random. ``connected``: a random order in which every graph on the way is
-    connected.
+    connected. ``valid``: an order in which many graphs on the way are valid molecules and connected, found from a
+    random one; the operations need bonds.
 
     Returns:
         The position of each operation in its path, and for each pair why there is no such order (None if there is).
@@ -184,6 +210,12 @@ def draw_order(ops: Operations, order: str, generator: torch.Generator) -> tuple
     key = uniform(len(ops), generator).numpy()
     if order == "random":
         return ops.ranks(key), fine
+    if order == "valid":
+        assert ops.bonds is not None
+        start, seed = ops.ranks(key), int(torch.randint(1 << 31, (1,), generator=generator))
+        found, *_ = ops.bonds.search(ops.ptr, ops.inverse(start), tries=TRIES, seed=seed)
+        rank, whole = ops.inverse(found), np.array([why is None for why in ops.bonds.faults], dtype=bool)
+        return np.where(whole[ops.pair], rank, start), list(ops.bonds.faults)
     target = ops.graphs.select(ops.j).to("cpu")
     if order == "bfs":
         along = (breadth_first(target, generator).numpy() + 0.5) / target.sizes[target.graph_of_node].numpy()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES
-from epic.graphs.packed import matrix
+from epic.data.tables import rdkit
+from epic.errors import InputError
+from epic.graphs.packed import PackedGraphs, matrix
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -73,9 +76,45 @@ def has_rdkit() -> bool:
     return True
 
 
-def is_ogb(data: Data) -> bool:
-    """Return whether a graph has OGB's 9 integer features of atoms and 3 of bonds, as our SMILES reader gives them."""
-    return _are_codes(data.get("x"), ATOM_SIZES) and _are_codes(data.get("edge_attr"), BOND_SIZES)
+def is_ogb(graphs: Data | PackedGraphs) -> bool:
+    """Return whether graphs have OGB's 9 integer features of atoms and 3 of bonds, as our SMILES reader gives them."""
+    return _are_codes(graphs.x, ATOM_SIZES) and _are_codes(graphs.edge_attr, BOND_SIZES)
+
+
+def chemistry_of(graphs: Data | PackedGraphs) -> Chemistry | None:
+    """Return what the labels of graphs that are molecules stand for; None where they have OGB's features.
+
+    One-hot labels do not say it. Graphs with as many kinds of nodes and edges as a set of ``KNOWN`` are read as its
+    graphs, so ask only about graphs that are said to be molecules.
+
+    Raises:
+        InputError: They are not known to be molecules.
+    """
+    if is_ogb(graphs):
+        return None
+    width, kinds = (0 if t is None else matrix(t).shape[1] for t in (graphs.x, graphs.edge_attr))
+    for chemistry in KNOWN.values():
+        if (len(chemistry.atoms), len(chemistry.bonds)) == (width, kinds):
+            return chemistry
+    raise InputError(
+        f"these graphs are not known to be molecules (x is {width} wide, edge_attr {kinds}): load them from SMILES or "
+        f"from OGB, so that they have its features of atoms and bonds, or take one of {', '.join(KNOWN)}"
+    )
+
+
+@cache
+def most_bonds(element: int | str, charge: int = 0) -> int:
+    """Return the largest sum of bond orders that RDKit permits for an atom, hydrogens left out; 99 for no limit."""
+    chem = rdkit()
+    for count in range(1, 13):
+        atom, mol = chem.Atom(element), chem.RWMol()
+        atom.SetFormalCharge(charge)
+        mol.AddAtom(atom)
+        for _ in range(count):
+            mol.AddBond(0, mol.AddAtom(chem.Atom(0)), chem.BondType.SINGLE)
+        if chem.DetectChemistryProblems(mol):
+            return count - 1
+    return 99
 
 
 def _are_codes(values: Tensor | None, sizes: Sequence[int]) -> bool:
@@ -129,24 +168,28 @@ def molecule_of(data: Data, chemistry: Chemistry | None = None) -> Mol | None:
     from rdkit import Chem
 
     kinds = {k: getattr(Chem.BondType, k.upper()) for k in ("single", "double", "triple", "aromatic")}
+    orders = bond_orders(data, chemistry) or ["single"] * data.edge_index.shape[1]
+    bonds: dict[tuple[int, int], str] = {}
+    for (a, b), order in zip(data.edge_index.T.tolist(), orders, strict=True):
+        if a != b and (b, a) not in bonds:  # each bond is stored both ways
+            bonds.setdefault((a, b), order)
+    aromatic = {end for ends, order in bonds.items() if order == "aromatic" for end in ends}
+    known = [(5, 0)] * len(symbols) if chemistry is not None else data.x[:, [3, 4]].tolist()
     mol = Chem.RWMol()
-    for symbol in symbols:
-        mol.AddAtom(Chem.Atom(symbol))
-    orders = bond_orders(data, chemistry)
-    for (a, b), order in zip(data.edge_index.T.tolist(), orders or ["single"] * data.edge_index.shape[1], strict=True):
-        if a == b or mol.GetBondBetweenAtoms(a, b) is not None:  # each bond is stored both ways
-            continue
-        mol.AddBond(a, b, kinds[order])
-        if order == "aromatic":
-            mol.GetBondBetweenAtoms(a, b).SetIsAromatic(True)
-            for end in (a, b):
-                mol.GetAtomWithIdx(end).SetIsAromatic(True)
-    if chemistry is None:
-        for atom, (charge, hydrogens) in zip(mol.GetAtoms(), data.x[:, [3, 4]].tolist(), strict=True):
+    for u, (symbol, (charge, hydrogens)) in enumerate(zip(symbols, known, strict=True)):
+        atom = Chem.Atom(symbol)
+        if charge != 5:
             atom.SetFormalCharge(charge - 5)
-            if atom.GetIsAromatic() and atom.GetSymbol() != "C":  # pyrrole's nitrogen, which RDKit cannot guess
+        if u in aromatic:
+            atom.SetIsAromatic(True)
+            if symbol != "C":  # pyrrole's nitrogen, which RDKit cannot guess
                 atom.SetNumExplicitHs(hydrogens)
-    else:
+        mol.AddAtom(atom)
+    for (a, b), order in bonds.items():
+        count = mol.AddBond(a, b, kinds[order])
+        if order == "aromatic":
+            mol.GetBondWithIdx(count - 1).SetIsAromatic(True)
+    if chemistry is not None:
         _guess_charges(mol)
     return mol.GetMol()
 
@@ -176,12 +219,12 @@ def fault(mol: Mol) -> str:
 
     Missing hydrogens are not a fault: RDKit adds them.
     """
-    from rdkit import Chem, RDLogger
-
-    RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
-    found = Chem.DetectChemistryProblems(mol)
-    if not found:
+    chem = rdkit()
+    if not chem.SanitizeMol(chem.Mol(mol), catchErrors=True):
         return ""
+    found = chem.DetectChemistryProblems(mol)
+    if not found:  # it looks at the bonds of atoms only before it looks for alternating bonds
+        return "an aromatic atom has too many bonds"
     kind = found[0].GetType()
     if kind.startswith("AtomValence"):
         atom = mol.GetAtomWithIdx(found[0].GetAtomIdx())

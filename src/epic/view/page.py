@@ -36,7 +36,14 @@ def path_page(
         f"operations ({counts(path) or 'none'}), order {path.order}."
     )
     data = {"path": frames(path, names_of(names, path.class_names)), "names": ends}
-    return render("path.html.j2", data, title=title, about=about, names=ends, smiles=path.smiles)
+    return render(
+        "path.html.j2",
+        data,
+        title=title,
+        about=about,
+        names=ends,
+        smiles=[end.get("smiles") for end in (path.source, path.target)],
+    )
 
 
 def notebook(path: EditPath, *, title: str = "", names: Names | str | None = None) -> str:
