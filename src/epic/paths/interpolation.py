@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from epic.distance.edges import PricedGraphs
-from epic.distance.pairs import Pairs, exact_edits
+from epic.distance.pairs import Pairs, node_edits
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, lengths
 from epic.matching.edges import EdgePricing
@@ -51,7 +51,7 @@ def interpolate_pairs(
         The new graphs without labels, and the share of the path's cost spent on each (paper, eq. 1).
     """
     if edge_cost is None:
-        operations = Operations.of(graphs, i=i, j=j, edits=exact_edits(embed_pairs(graphs, i=i, j=j, cost=cost)))
+        operations = Operations.of(graphs, i=i, j=j, edits=node_edits(embed_pairs(graphs, i=i, j=j, cost=cost)))
     else:
         nodes = cost.embed(graphs)
         priced = PricedGraphs.of(cost, edge_cost, nodes, nodes, graphs, graphs)
