@@ -22,7 +22,7 @@ from epic.graphs.checks import check_same_features
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
 from epic.graphs.ragged import AREA, buckets, offsets, padded_index, padded_mask, ranges, to_array
-from epic.matching.large import LARGE, assign_large
+from epic.matching.large import LARGE, ROUNDS, assign_large
 from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts
 from epic.matching.sinkhorn import sinkhorn
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, PairCosts, Pricing
@@ -107,7 +107,7 @@ def large_pairs(cost: Pricing, n: Any, m: Any) -> Any:
 
 
 @torch.no_grad()
-def assign_pairs(pairs: Pairs, *, exact: bool = False) -> Assignment:
+def assign_pairs(pairs: Pairs, *, exact: bool = False, rounds: int = len(ROUNDS)) -> Assignment:
     """Solve the assignment with edition (paper, eq. 3) of listed pairs.
 
     Which source node becomes which target node, which are deleted and which inserted, so that the sum of prices is
@@ -118,6 +118,7 @@ def assign_pairs(pairs: Pairs, *, exact: bool = False) -> Assignment:
         pairs: the pairs.
         exact: find the cheapest assignment of every pair. Otherwise that of a large pair (see :func:`large_pairs`) is a
             cheap one, found in far less time and memory; a warning says so once.
+        rounds: how hard to try with large pairs; see :data:`epic.matching.large.ROUNDS`.
 
     Returns:
         The assignments of all pairs.
@@ -134,7 +135,8 @@ def assign_pairs(pairs: Pairs, *, exact: bool = False) -> Assignment:
         column[ranges(top[at], n[at])] = reduced.assign(u=u[at], n=n[at], v=v[at], m=m[at], first=run.start)
     for p in np.flatnonzero(large):
         _tell_of_large_pairs()
-        column[top[p] : top[p + 1]] = assign_large(reduced, u=int(u[p]), n=int(n[p]), v=int(v[p]), m=int(m[p]))
+        where = {"u": int(u[p]), "n": int(n[p]), "v": int(v[p]), "m": int(m[p])}
+        column[top[p] : top[p + 1]] = assign_large(reduced, **where, rounds=rounds)
     return assignment_of(column, u=u, n=n, v=v, m=m)
 
 
@@ -205,12 +207,12 @@ def operation_costs(pairs: Pairs, assignment: Assignment) -> OperationCosts:
     )
 
 
-def node_edits(pairs: Pairs, *, exact: bool = False) -> tuple[Assignment, OperationCosts]:
+def node_edits(pairs: Pairs, *, exact: bool = False, rounds: int = len(ROUNDS)) -> tuple[Assignment, OperationCosts]:
     """Return the cheapest edits of each pair: which node becomes which, and what every operation costs.
 
     Those of large pairs are cheap ones unless ``exact``; see :func:`assign_pairs`.
     """
-    assignment = assign_pairs(pairs, exact=exact)
+    assignment = assign_pairs(pairs, exact=exact, rounds=rounds)
     return assignment, operation_costs(pairs, assignment)
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from epic.graphs.ragged import lengths, offsets, owners
+from epic.graphs.ragged import offsets
 from epic.matching.reduced import ReducedCosts
 
 LARGE = 1 << 19
@@ -36,7 +36,7 @@ ROUNDS = (
 """How blocks are made, and who takes part: single nodes only, or pairs too, each where its source or its target is."""
 
 
-def assign_large(reduced: ReducedCosts, *, u: int, n: int, v: int, m: int) -> np.ndarray:
+def assign_large(reduced: ReducedCosts, *, u: int, n: int, v: int, m: int, rounds: int = len(ROUNDS)) -> np.ndarray:
     """Find for each source node of one pair a target node that replaces it well.
 
     Args:
@@ -45,6 +45,7 @@ def assign_large(reduced: ReducedCosts, *, u: int, n: int, v: int, m: int) -> np
         n: number of source nodes.
         v: first target node.
         m: number of target nodes.
+        rounds: how many of :data:`ROUNDS` to do.
 
     Returns:
         For each source node the target node counted from ``v``; -1 where there is none. The order of the nodes does not
@@ -60,7 +61,7 @@ def assign_large(reduced: ReducedCosts, *, u: int, n: int, v: int, m: int) -> np
     left, right = (np.delete(np.arange(len(side)), used) for side, used in ((one, a), (other, b)))
     rows, columns = rows[left], columns[right]
     rest, match = reduced.take(u + rows, v + columns), np.full(rows.size, -1)
-    for kind, who in ROUNDS:
+    for kind, who in ROUNDS[:rounds]:
         _improve(rest, match, one[left], other[right], kind, who, rng)
     found = match >= 0
     column[rows[found]] = columns[match[found]]
@@ -102,6 +103,9 @@ def _improve(
     source = np.concatenate([kept, gone])[order[is_source]]
     target = np.concatenate([match[kept], gone, new])[order[is_target]]  # gone holds the places of single sources
     n, m = (np.bincount(block[side], minlength=int(block[-1]) + 1) for side in (is_source, is_target))
+    both = (n > 0) & (m > 0)
+    source, target = source[both.repeat(n)], target[both.repeat(m)]
+    n, m = n[both], m[both]
     left = offsets(m)[:-1]
     column = reduced.take(source, target).assign(u=offsets(n)[:-1], n=n, v=left, m=m)
     found = column >= 0
@@ -127,21 +131,17 @@ def _blocks(place: np.ndarray, size: int, kind: str, rng: np.random.Generator) -
 def _neighbours_together(place: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     """Return an order of places in which each of ``count`` runs of the same length is a region.
 
-    All are cut into slabs along an axis in which they reach far, each slab along another axis, and so on.
+    All are cut into slabs along one axis, each slab along another one, and so on.
     """
-    order, ptr = np.arange(len(place)), np.array([0, len(place)])
+    size, order, slabs = len(place), np.arange(len(place)), 1
     levels = 1 if count <= 3 else 2 if count <= 25 else 3
     fan = max(2, round(count ** (1 / levels)))
-    for _ in range(levels):
-        slab, here, members = owners(ptr), place[order], lengths(ptr)[:, None]
-        mean, square = (np.add.reduceat(t, ptr[:-1], axis=0) / members for t in (here, here * here))
-        axis = np.argmax((square - mean * mean) * rng.uniform(0.5, 1.5, mean.shape), axis=1)
-        key = here[np.arange(len(here)), axis[slab]].astype(np.float64)
-        low, high = (op.reduceat(key, ptr[:-1]) for op in (np.minimum, np.maximum))
-        reach = np.where(high > low, high - low, 1.0)
+    for axis in rng.permutation(place.shape[1])[:levels]:
+        key = place[:, axis].astype(np.float64)
+        key = (key - key.min()) / max(1.001 * float(np.ptp(key)), 1e-300)
         # The number of the slab before the point, the place in it behind: one sort does for all.
-        order = order[np.argsort(slab + (key - low[slab]) / (reach[slab] * 1.001), kind="stable")]
-        ptr = np.unique(np.append(ptr[:-1, None] + members * np.arange(fan) // fan, len(place)))
+        order = order[np.argsort(np.arange(size) * slabs // size + key[order], kind="stable")]
+        slabs *= fan
     return order
 
 
