@@ -28,7 +28,7 @@ from epic import EdgeCost, UnitCost, edit_distance
 from epic._kernels import edges as kernels
 from epic.data import load
 from epic.distance.edges import PricedGraphs
-from epic.distance.pairs import assign_pairs, embed_all, operation_costs
+from epic.distance.pairs import Pairs, assign_pairs, embed_all, operation_costs
 from epic.graphs import PackedGraphs
 from epic.matching.edges import ROUNDS, edge_edits
 from epic.testing import random_graph
@@ -61,12 +61,13 @@ def of_nodes(graphs: PackedGraphs, pairs: torch.Tensor) -> tuple[np.ndarray, np.
     """Node cost, edge cost and edge edits of the assignments that see nodes only."""
     cost = UnitCost()
     nodes = embed_all(cost, graphs)
-    found = assign_pairs(cost, nodes, nodes, *pairs)
+    which = Pairs(cost, source=nodes, target=nodes, i=pairs[0], j=pairs[1])
+    found = assign_pairs(which)
     shift = found.target_ptr[:-1].repeat(np.diff(found.source_ptr))
     column = np.where(found.partner >= 0, found.partner - shift, -1)
     priced, _ = PricedGraphs.of(cost, EdgeCost(), nodes, nodes, graphs, graphs).pairs(*pairs.numpy())
     edits = edge_edits(priced, column)
-    return operation_costs(cost, nodes, nodes, found).distance.numpy(), edits.distance, edits.edits
+    return operation_costs(which, found).distance.numpy(), edits.distance, edits.edits
 
 
 def of_edges(graphs: PackedGraphs, pairs: torch.Tensor, rounds: int | None) -> tuple[np.ndarray, ...]:
@@ -116,7 +117,7 @@ def sets(args: argparse.Namespace) -> None:
 
         def nodes_alone(graphs=graphs, pairs=pairs, cost=cost) -> None:
             nodes = embed_all(cost, graphs)
-            assign_pairs(cost, nodes, nodes, *pairs)
+            assign_pairs(Pairs(cost, source=nodes, target=nodes, i=pairs[0], j=pairs[1]))
 
         rows = {"nodes": (clock(nodes_alone, count), *of_nodes(graphs, pairs), None)}
         for method, rounds in EFFORTS.items():
