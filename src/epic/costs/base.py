@@ -102,7 +102,7 @@ class Cost(ABC):
                 :class:`epic.EdgeCost`, scaled to the node costs).
             exact: match the nodes of large graphs exactly, too. Otherwise more than 2**19 pairs of a source and a
                 target node (724 x 724) are matched in parts, far faster: the distance is an upper bound, mostly within
-                3 % of the exact one, and a warning says so once.
+                5 % of the exact one, and a warning says so once.
 
         Returns:
             The cost of the edit path found.
