@@ -82,12 +82,9 @@ SAVED_AS = (".html", ".png", ".svg", ".pdf")
 class EditPath:
     """The way from one graph to another, one node operation a step.
 
-    ``path.exact`` tells whether it is known that no path is cheaper (by nodes of large graphs and by edges, it may not
-    be).
-
     ``len(path)`` counts operations; ``path[k]`` is the graph after k of them, for k from 0 (the source) to
-    ``len(path)`` (the target). Iterating yields all of these graphs. Make one with :func:`epic.edit_path` or
-    ``EPIC.path``.
+    ``len(path)`` (the target). Iterating yields all of these graphs. ``path.exact`` tells whether it is known that none
+    is cheaper. Make one with :func:`epic.edit_path` or ``EPIC.path``.
 
     Args:
         ops: The operations with their prices.
