@@ -26,6 +26,19 @@ def test_gallery_writes_a_page(small, tmp_path):
     assert [p["kind"] for p in data_of(page)["paths"]] == ["same"] * 3 + ["different"] * 2
 
 
+def test_gallery_matches_edges_too(small, tmp_path):
+    out = tmp_path / "gallery.html"
+    run = epic("gallery", str(small), "--pairs", "2", "--matching", "edges", "--edge-price", "2", "--out", str(out))
+    assert run.returncode == 0, run.stderr
+    assert "Nodes and edges are matched together" in out.read_text(encoding="utf-8")
+    dataset = Dataset("small", pack(lollipop(30, seed=0)), "classes")
+    plain, dear = (
+        exhibits(dataset, cost=UnitCost(), pairs=2, order="random", seed=0, matching="edges", edge_cost=price)
+        for price in (0.0, 2.0)
+    )
+    assert all(a.path.distance < b.path.distance for a, b in zip(plain, dear, strict=True))
+
+
 def test_half_of_the_pairs_share_a_class():
     small = Dataset("small", pack(lollipop(40, seed=0)), "classes")
     shown = exhibits(small, cost=UnitCost(), pairs=7, order="random", seed=0)

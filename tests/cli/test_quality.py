@@ -60,3 +60,17 @@ def test_wrong_calls(small, tmp_path, arguments, message):
     run = epic("quality", str(small), *given)
     assert run.returncode == 2
     assert message in run.stderr
+
+
+def test_matching_is_that_of_epic_and_of_no_other(small, tmp_path):
+    numbers = []
+    for options in ((), ("--matching", "edges")):
+        out = tmp_path / "q.json"
+        common = ("--methods", "epic_unit", "--graphs", "20", "--cost-epochs", "1", "--json", str(out))
+        run = epic("quality", str(small), *common, *options)
+        assert run.returncode == 0, run.stderr
+        numbers.append(json.loads(out.read_text())["epic_unit"])
+    assert numbers[0] != numbers[1]
+    run = epic("quality", str(small), "--methods", "drop_edge", "--matching", "edges")
+    assert run.returncode
+    assert "are for epic" in run.stderr

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from epic import EPIC, FeatureCost, LearnedCost, UnitCost, edit_path
-from epic.distance.pairs import Pairs, exact_distances, soft_distances
+from epic.distance.pairs import Pairs, node_distances, soft_distances
 from epic.graphs.convert import pack
 
 pytestmark = pytest.mark.usefixtures("both_ways")
@@ -239,7 +239,7 @@ def test_gradients(exact):
     parameters = list(cost.network_.parameters())
     nodes = cost.embed(pack(graphs))
     i, j = torch.combinations(torch.arange(len(graphs))).T
-    found = (exact_distances if exact else soft_distances)(Pairs(cost, source=nodes, target=nodes, i=i, j=j))
+    found = (node_distances if exact else soft_distances)(Pairs(cost, source=nodes, target=nodes, i=i, j=j))
     pairs = [Pair.of(cost, graphs[p], graphs[q]) for p, q in zip(i, j, strict=True)]
     expected = sum(pair.distance() if exact else pair.soft() for pair in pairs)
     for got, want in zip(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from epic import EdgeCost, FeatureCost, UnitCost
 from epic._kernels import backend
 from epic.distance.edges import PricedGraphs
-from epic.distance.pairs import Pairs, embed_all, exact_distances
+from epic.distance.pairs import Pairs, embed_all, node_distances
 from epic.graphs import pack
 from epic.matching import edges as module
 from epic.matching.edges import Edges, edge_edits
@@ -114,7 +114,7 @@ def test_edges_cost_less_than_where_only_nodes_count():
     g = priced(graphs, UnitCost(), EdgeCost())
     i, j = all_pairs(8)
     found = g.match(i, j)
-    least = exact_distances(Pairs(g.cost, source=g.a, target=g.b, i=i, j=j))
+    least = node_distances(Pairs(g.cost, source=g.a, target=g.b, i=i, j=j))
     assert (found.nodes.distance >= least - 1e-9).all()  # nodes give way to edges
     pairs, _ = g.pairs(i.numpy(), j.numpy())
     alone, _ = g.match(i, j, rounds=-1).assignment, None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epic.cli.fields import options_from
-from epic.cli.options import CostFile, DataFolder, Order, cost_from, need_writable, opened
+from epic.cli.options import CostFile, DataFolder, EdgePrice, Matching, Order, cost_from, need_writable, opened
 from epic.errors import InputError
 from epic.train.config import RunConfig
 
@@ -23,6 +23,8 @@ def gallery(
     run: dict[str, Any],
     pairs: Annotated[int, typer.Option(help="Paths to show, half of them within a class.", min=1)] = 12,
     cost: CostFile = None,
+    matching: Matching = "nodes",
+    edge_price: EdgePrice = None,
     order: Order = "random",
     out: Annotated[Path, typer.Option(help="Page to write: .html.")] = Path("gallery.html"),
     data: DataFolder = None,
@@ -36,18 +38,22 @@ def gallery(
     from epic.view.gallery import comparison, gallery_page
 
     loaded = opened(run, data)
-    shown = exhibits(loaded, cost=cost_from(cost), pairs=pairs, order=order, seed=run["seed"])
+    how: dict[str, Any] = {"matching": matching, "edge_cost": edge_price, "order": order}
+    shown = exhibits(loaded, cost=cost_from(cost), pairs=pairs, seed=run["seed"], **how)
     used = "Operations are counted." if cost is None else f"Costs from {cost.name}."
+    if matching == "edges":
+        used += " Nodes and edges are matched together."
     title = f"{len(shown)} edit paths of {loaded.name}"
     write_text(out, gallery_page(shown, title=title, about=used, names=loaded.name))
     typer.echo(comparison(shown) or f"{len(shown)} paths")
     typer.echo(f"wrote {out}")
 
 
-def exhibits(dataset: Dataset, *, cost: Cost, pairs: int, order: str, seed: int) -> list[Exhibit]:
+def exhibits(dataset: Dataset, *, cost: Cost, pairs: int, seed: int, **how: Any) -> list[Exhibit]:
     """Find paths between random graphs of a dataset, half of them within a class and half between classes.
 
-    Real-valued targets and several tasks have no classes to compare: their pairs are random.
+    Real-valued targets and several tasks have no classes to compare: their pairs are random. ``how`` are options of
+    :func:`epic.edit_path`.
     """
     from epic.augment.sampling import draw_pairs
     from epic.graphs.packed import matrix
@@ -70,7 +76,7 @@ def exhibits(dataset: Dataset, *, cost: Cost, pairs: int, order: str, seed: int)
         )
         for i, j in zip(*(d[:count].tolist() for d in drawn), strict=True):
             one, other = dataset.graphs.graph(i), dataset.graphs.graph(j)
-            path = edit_path(one, other, cost=cost, order=order, seed=origin, num_classes=dataset.num_classes)
+            path = edit_path(one, other, cost=cost, seed=origin, num_classes=dataset.num_classes, **how)
             made.append(Exhibit(path, i, j, kind))
     if not made:
         raise InputError(f"{dataset.name} has {len(dataset)} graphs, and no two to make a path between")

@@ -34,6 +34,13 @@ Order = Annotated[
     str,
     typer.Option(help="Order of edits: random, bfs (along the target), connected, or valid (for molecules)."),
 ]
+Matching = Annotated[
+    str, typer.Option(help="What is matched: nodes, as in the paper, or edges, so that few edges are edited.")
+]
+EdgePrice = Annotated[
+    float | None,
+    typer.Option(help="Price of an edge operation with --matching edges (default: the mean node price).", min=0),
+]
 Workers = Annotated[int, typer.Option(help="Processes, one thread each.", min=1)]
 Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...")]

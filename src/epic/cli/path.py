@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from epic.cli.fields import options_from
-from epic.cli.options import CostFile, DataFolder, Order, cost_from, need_writable, opened
+from epic.cli.options import CostFile, DataFolder, EdgePrice, Matching, Order, cost_from, need_writable, opened
 from epic.train.config import RunConfig
 
 WHICH = (
@@ -24,13 +24,8 @@ def path(
     start: Annotated[str, typer.Argument(metavar="FROM", help=f"The source graph: {WHICH}", show_default=False)],
     end: Annotated[str, typer.Argument(metavar="TO", help="The target graph, likewise.", show_default=False)],
     cost: CostFile = None,
-    matching: Annotated[
-        str, typer.Option(help="What is matched: nodes, as in the paper, or edges, so that few edges are edited.")
-    ] = "nodes",
-    edge_price: Annotated[
-        float | None,
-        typer.Option(help="Price of an edge operation with --matching edges (default: the mean node price).", min=0),
-    ] = None,
+    matching: Matching = "nodes",
+    edge_price: EdgePrice = None,
     order: Order = "random",
     out: Annotated[Path | None, typer.Option(help="Page with a slider (.html) or picture (.png, .svg, .pdf).")] = None,
     steps: Annotated[int, typer.Option(help="Graphs in a picture.", min=2)] = 6,

@@ -9,8 +9,8 @@ import typer
 
 from epic.cli.fields import listed, options_from
 from epic.cli.messages import progress, show
-from epic.cli.options import DataFolder, need_writable, tell_notes
-from epic.errors import choose, need_some
+from epic.cli.options import DataFolder, EdgePrice, Matching, need_writable, tell_notes
+from epic.errors import InputError, choose, need_some
 from epic.train.config import RunConfig
 
 
@@ -19,6 +19,8 @@ def quality(
     run: dict[str, Any],
     methods: Annotated[str, typer.Option(help="Names that `epic methods` lists, separated by commas.")] = "epic",
     graphs: Annotated[int, typer.Option(help="Training graphs to augment, once each.", min=2)] = 500,
+    matching: Matching = "nodes",
+    edge_price: EdgePrice = None,
     json: Annotated[Path | None, typer.Option(help="File to write the numbers to, too.")] = None,
     data: DataFolder = None,
 ) -> None:
@@ -41,12 +43,17 @@ def quality(
     from epic.compare.quality import quality as measure
     from epic.costs import Cost, UnitCost
     from epic.data.collection import cache_folder
-    from epic.train.config import run_config
+    from epic.train.config import default_settings, run_config
     from epic.train.run import cost_of, dataset_of, setup
     from epic.view.molecule import KNOWN
 
     names = [choose(name, METHODS, "method") for name in need_some(listed(methods), "methods")]
-    configs = [run_config(method=name, **run) for name in names]
+    asked: dict[str, Any] = {"matching": matching} if matching != "nodes" else {}
+    asked |= {"edge_price": edge_price} if edge_price is not None else {}
+    known = {name: {k: v for k, v in asked.items() if k in default_settings(name)} for name in names}
+    if asked and not any(known.values()):
+        raise InputError(f"--matching and --edge-price are for epic, and the methods are {', '.join(names)}")
+    configs = [run_config(method=name, settings=known[name], **run) for name in names]
     loaded, split = dataset_of(configs[0], data)
     tell_notes(loaded)
     train, validation = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from epic.augment.base import Augmentation
 from epic.costs.base import Cost
-from epic.distance.pairs import Pairs, embed_all, exact_distances
+from epic.distance.pairs import Pairs, embed_all, node_distances
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, join
 from epic.random import derived
@@ -164,9 +164,9 @@ def interpolation_error(found: Sample, cost: Cost) -> Tensor:
     share, (one, two) = found.origin[at].double(), found.origin[at].topk(2, dim=1).indices.sort(1).values.T
     w = share.gather(1, two[:, None])[:, 0]
     ends, between = embed_all(cost, found.originals), embed_all(cost, found.made.only(found.originals))
-    apart = exact_distances(Pairs(cost, source=ends, target=ends, i=one, j=two))
-    first = exact_distances(Pairs(cost, source=ends, target=between, i=one, j=at))
-    second = exact_distances(Pairs(cost, source=between, target=ends, i=at, j=two))
+    apart = node_distances(Pairs(cost, source=ends, target=ends, i=one, j=two))
+    first = node_distances(Pairs(cost, source=ends, target=between, i=one, j=at))
+    second = node_distances(Pairs(cost, source=between, target=ends, i=at, j=two))
     error = (first - w * apart).abs() + (second - (1 - w) * apart).abs()
     return (error / apart)[apart > ROUNDING * apart.mean()]
 

@@ -13,11 +13,11 @@ from typing_extensions import Self
 
 from epic._io import check_like, read_tensors, write_tensors
 from epic.costs.edge import EdgeCost
-from epic.distance.edges import MATCHINGS, PricedGraphs, edge_distance_matrix
+from epic.distance.edges import PricedGraphs, choose_matching, edge_distance_matrix
 from epic.distance.explain import Explanation, explain
-from epic.distance.matrices import distance_matrix
+from epic.distance.matrices import distance_matrix, some_large
 from epic.distance.nearest import Neighbors, nearest, nearest_of
-from epic.distance.pairs import Pairs, embed_both, exact_distances
+from epic.distance.pairs import Pairs, embed_both, node_distances
 from epic.errors import InputError, choose, reading
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
@@ -37,7 +37,9 @@ class Cost(ABC):
 
     metric: ClassVar[str | None] = None
     """``"euclidean"`` declares that :meth:`substitution` is the Euclidean distance of float embeddings, which permits a
-    compiled assignment. A subclass that overrides :meth:`substitution` loses it unless it declares it again."""
+    compiled assignment. ``"discrete"`` declares that it is 0 for equal embeddings and one price for all others. With
+    either, nodes of large pairs can be matched in parts. A subclass that overrides :meth:`substitution` loses it unless
+    it declares it again."""
 
     symmetric: ClassVar[bool] = False
     """Whether u into v costs what v into u does, and u into itself nothing. Half of a matrix is then mirrored. It is
@@ -81,26 +83,35 @@ class Cost(ABC):
 
     @torch.no_grad()
     def distance(
-        self, source: Graphs, target: Graphs, *, matching: str = "nodes", edge_cost: EdgeCost | float | None = None
+        self,
+        source: Graphs,
+        target: Graphs,
+        *,
+        matching: str = "nodes",
+        edge_cost: EdgeCost | float | None = None,
+        exact: bool = False,
     ) -> float:
         """Compute the edit distance of two graphs.
 
         Args:
             source: one graph.
             target: another one.
-            matching: ``nodes``: exact, edges have no price (the paper). ``edges``: nodes and edges together cost
-                little; see :func:`epic.edit_distance` for bounds and for other methods.
+            matching: ``nodes``: the cheapest node operations, edges have no price (the paper). ``edges``: nodes and
+                edges together cost little; see :func:`epic.edit_distance` for bounds and for other methods.
             edge_cost: what edge operations cost with ``matching="edges"``, or one price for all of them (default:
                 :class:`epic.EdgeCost`, scaled to the node costs).
+            exact: match the nodes of large graphs exactly, too. Otherwise more than 2**19 pairs of a source and a
+                target node (724 x 724) are matched in parts, far faster: the distance is an upper bound, mostly within
+                5 % of the exact one, and a warning says so once.
 
         Returns:
             The cost of the edit path found.
         """
-        if choose(matching, MATCHINGS, "matching") == "edges":
+        if choose_matching(matching, exact=exact) == "edges":
             return float(self.distances(source, target, matching=matching, edge_cost=edge_cost, progress=False))
         one, other = embed_both(self, source, target)
         zero = torch.zeros(1, dtype=torch.long)
-        return float(exact_distances(Pairs(self, source=one, target=other, i=zero, j=zero)))
+        return float(node_distances(Pairs(self, source=one, target=other, i=zero, j=zero), exact=exact))
 
     @torch.no_grad()
     def distances(
@@ -110,6 +121,7 @@ class Cost(ABC):
         *,
         matching: str = "nodes",
         edge_cost: EdgeCost | float | None = None,
+        exact: bool = False,
         progress: bool = True,
     ) -> Tensor:
         """Compute the edit distances of every source graph to every target graph.
@@ -119,6 +131,7 @@ class Cost(ABC):
             target: B graphs (default: the source graphs).
             matching: as in :meth:`distance`.
             edge_cost: as in :meth:`distance`.
+            exact: as in :meth:`distance`.
             progress: show a progress bar if it takes more than a second.
 
         Returns:
@@ -128,11 +141,11 @@ class Cost(ABC):
         other = one if target is None else pack(target)
         a, b = embed_both(self, one, None if target is None else other)
         mirror = self.symmetric and target is None and torch.equal(a.deletion, a.insertion)
-        if choose(matching, MATCHINGS, "matching") == "edges":
+        if choose_matching(matching, exact=exact) == "edges":
             prices = EdgeCost(scale="nodes") if edge_cost is None else EdgeCost.of(edge_cost)
             priced = PricedGraphs.of(self, prices, a, b, one, other)
             return edge_distance_matrix(priced, mirror=mirror and prices.symmetric, progress=progress)
-        return distance_matrix(self, source=a, target=b, mirror=mirror, progress=progress)
+        return distance_matrix(self, source=a, target=b, mirror=mirror, progress=progress, exact=exact)
 
     @torch.no_grad()
     def nearest(
@@ -143,12 +156,13 @@ class Cost(ABC):
         k: int = 1,
         matching: str = "nodes",
         edge_cost: EdgeCost | float | None = None,
+        exact: bool = False,
         progress: bool = True,
     ) -> Neighbors:
         """Find the k nearest target graphs of each source graph.
 
         By nodes the answer is exact, but cheaper than the matrix: where a lower bound already decides, no assignment is
-        solved. By edges it comes from the whole matrix.
+        solved. By edges, and where graphs are large, it comes from the whole matrix.
 
         Args:
             source: the queries.
@@ -156,6 +170,7 @@ class Cost(ABC):
             k: number of neighbours.
             matching: as in :meth:`distance`.
             edge_cost: as in :meth:`distance`.
+            exact: as in :meth:`distance`.
             progress: show a progress bar if it takes more than a second.
 
         Returns:
@@ -165,7 +180,8 @@ class Cost(ABC):
         others = len(b) - (target is None)
         if not 1 <= k <= others:
             raise InputError(f"k = {k} neighbours asked of {others} graphs: k must lie between 1 and {others}")
-        if choose(matching, MATCHINGS, "matching") == "edges":
+        edges = choose_matching(matching, exact=exact) == "edges"
+        if edges or (not exact and some_large(self, a, b)):
             whole = self.distances(source, target, matching=matching, edge_cost=edge_cost, progress=progress)
             return nearest_of(whole, k=k, skip_self=target is None)
         return nearest(self, source=a, target=b, k=k, skip_self=target is None, progress=progress)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from epic._checkpoint import identity
 from epic.costs.triplets import Triplets, fixed_triplets, judge_triplets
 from epic.costs.verdict import tell
-from epic.distance.pairs import Pairs, exact_distances, soft_distances
+from epic.distance.pairs import Pairs, node_distances, soft_distances
 from epic.errors import choose
 from epic.graphs.packed import PackedGraphs
 from epic.nn.fit_loop import FitLoop, FitOptions, Line
@@ -158,7 +158,7 @@ def _gaps(
     a, p, n = where.to(device).chunk(3)
     pairs = Pairs(cost, source=nodes, target=nodes, i=torch.cat([a, a]), j=torch.cat([p, n]))
     if options.assignment == "hungarian":
-        distance = exact_distances(pairs)
+        distance = node_distances(pairs)
     else:
         distance = soft_distances(pairs, delta=options.delta, iterations=options.iterations)
     size = nodes.ptr.diff()

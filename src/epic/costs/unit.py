@@ -25,6 +25,7 @@ class UnitCost(Cost):
 
     kind = "unit"
     symmetric = True
+    metric = "discrete"
 
     def embed(self, graphs: PackedGraphs) -> NodeCosts:
         """Reduce each node's features to one number."""

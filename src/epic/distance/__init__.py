@@ -9,7 +9,7 @@ from epic.distance.explain import Explanation
 from epic.distance.ged import EditDistance
 from epic.distance.matrices import distance_matrix
 from epic.distance.nearest import Neighbors
-from epic.distance.pairs import Pairs, assign_pairs, embed_all, exact_distances, operation_costs, soft_distances
+from epic.distance.pairs import Pairs, assign_pairs, embed_all, node_distances, operation_costs, soft_distances
 
 __all__ = [
     "EdgeMatching",
@@ -21,7 +21,7 @@ __all__ = [
     "assign_pairs",
     "distance_matrix",
     "embed_all",
-    "exact_distances",
+    "node_distances",
     "operation_costs",
     "soft_distances",
 ]

@@ -10,6 +10,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from epic.distance.pairs import CELLS, Pairs, assignment_of, operation_costs, reduced_costs
+from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import offsets
 from epic.matching.edges import ROUNDS, EdgeEdits, EdgePairs, EdgePricing, Edges, edge_edits, price_table
@@ -17,6 +18,21 @@ from epic.matching.types import Assignment, NodeCosts, OperationCosts, Pricing
 
 MATCHINGS = ("nodes", "edges")
 """What an assignment minimises: the cost of node operations, as in the paper, or of nodes and edges together."""
+
+
+def choose_matching(matching: str, *, exact: bool = False) -> str:
+    """Return what is matched, or raise an error.
+
+    Args:
+        matching: one of :data:`MATCHINGS`.
+        exact: whether the cheapest assignment is asked for, which is known of nodes only.
+    """
+    if choose(matching, MATCHINGS, "matching") == "edges" and exact:
+        raise InputError(
+            "exact=True is for matching='nodes': the least cost of nodes and edges together is searched for by "
+            "epic.edit_distance(..., method='exact')"
+        )
+    return matching
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,21 @@ import numpy as np
 import torch
 
 from epic.distance.edges import PricedGraphs
-from epic.distance.pairs import Pairs, assignment_of, embed_both, exact_edits, operation_costs
+from epic.distance.pairs import (
+    Pairs,
+    assignment_of,
+    embed_both,
+    large_pairs,
+    node_edits,
+    operation_costs,
+    reduced_costs,
+)
 from epic.errors import InputError, choose
 from epic.graphs.convert import pack
 from epic.graphs.networkx import from_networkx, is_networkx
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.matching.edges import EdgeEdits, EdgePairs, EdgePricing, edge_edits
+from epic.matching.large import most_saved
 from epic.matching.search import search
 from epic.matching.types import Assignment, Pricing
 
@@ -99,7 +108,8 @@ def edit_distance(
         target: another one.
         cost: what node operations cost.
         edge_cost: what edge operations cost.
-        method: ``nodes`` (the cheapest node operations, where edges do not count), ``bipartite`` (an assignment with
+        method: ``nodes`` (the cheapest node operations, where edges do not count; of large graphs, cheap ones and a
+            lower bound), ``bipartite`` (an assignment with
             local edge costs, after Riesen and Bunke 2009), ``edges`` (a good assignment of nodes and edges, found by
             local search), ``exact`` (the cheapest one, by branch and bound) or ``hausdorff`` (a lower bound in
             quadratic time, without a path; Fischer et al. 2015).
@@ -115,9 +125,13 @@ def edit_distance(
     one, other = _single(source, target)
     a, b = embed_both(cost, one, other)
     if method == "nodes":
-        assignment, prices = exact_edits(Pairs(cost, source=a, target=b, i=_ZERO, j=_ZERO))
-        least = float(prices.distance)
-        return EditDistance(least, least, method=method, seconds=_since(begin), assignment=assignment)
+        assignment, prices = node_edits(Pairs(cost, source=a, target=b, i=_ZERO, j=_ZERO))
+        lower = upper = float(prices.distance)
+        n, m = one.num_nodes, other.num_nodes
+        if large_pairs(cost, n, m):
+            saved = most_saved(reduced_costs(cost, source=a, target=b), n=n, m=m)
+            lower = float(a.deletion.sum() + b.insertion.sum()) - saved
+        return EditDistance(lower, upper, method=method, seconds=_since(begin), assignment=assignment)
     priced = PricedGraphs.of(cost, edge_cost, a, b, one, other)
     if method == "hausdorff":
         pair, _ = priced.pairs(_ZERO.numpy(), _ZERO.numpy())

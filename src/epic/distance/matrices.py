@@ -1,4 +1,4 @@
-"""The matrix of exact edit distances between two lists of graphs, block by block, so that memory stays bounded."""
+"""The matrix of edit distances between two lists of graphs, block by block, so that memory stays bounded."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from epic.distance.pairs import CELLS, reduced_costs
+from epic.distance.pairs import CELLS, Pairs, large_pairs, node_distances, reduced_costs
 from epic.graphs.ragged import lengths, ranges
 from epic.matching.exact import assign_blocks
 from epic.matching.reduced import ReducedCosts
 from epic.matching.types import NodeCosts, Pricing
 
 
-def distance_matrix(cost: Pricing, *, source: NodeCosts, target: NodeCosts, mirror: bool, progress: bool) -> Tensor:
-    """Compute all exact distances ``[A, B]``; see :meth:`epic.Cost.distances`.
+def distance_matrix(
+    cost: Pricing, *, source: NodeCosts, target: NodeCosts, mirror: bool, progress: bool, exact: bool = False
+) -> Tensor:
+    """Compute all distances ``[A, B]``; see :meth:`epic.Cost.distances`.
 
     Args:
         cost: what edits cost.
@@ -26,14 +28,21 @@ def distance_matrix(cost: Pricing, *, source: NodeCosts, target: NodeCosts, mirr
         target: node costs of the target graphs.
         mirror: source and target are the same graphs at symmetric costs: compute one half and mirror it.
         progress: show a progress bar.
+        exact: those of large pairs are exact too, and not upper bounds.
 
     Returns:
         The distances.
     """
     out = np.zeros((len(source), len(target)))
+    in_parts = not exact and some_large(cost, source, target)
     reduced = reduced_costs(cost, source=source, target=target)
     with tqdm(total=len(source), desc="distances", unit="graph", disable=not progress, delay=1.0) as bar:
-        for rows in graph_chunks(source.ptr, CELLS // 1024):
+        for row in range(len(source) if in_parts else 0):
+            others = torch.arange(row if mirror else 0, len(target))
+            pairs = Pairs(cost, source=source, target=target, i=torch.full_like(others, row), j=others)
+            out[row, others.numpy()] = node_distances(pairs).numpy()
+            bar.update()
+        for rows in () if in_parts else graph_chunks(source.ptr, CELLS // 1024):
             for block in cost_blocks(reduced, source, target, rows, first=rows.start if mirror else 0):
                 here = np.arange(rows.start, rows.stop)[:, None], np.arange(block.columns.start, block.columns.stop)
                 i, j = np.nonzero(here[0] <= here[1] if mirror else np.ones(block.total.shape, dtype=bool))
@@ -44,6 +53,13 @@ def distance_matrix(cost: Pricing, *, source: NodeCosts, target: NodeCosts, mirr
         out = np.triu(out, 1)
         out = out + out.T
     return torch.from_numpy(np.maximum(out, 0.0)).to(torch.get_default_dtype())
+
+
+def some_large(cost: Pricing, source: NodeCosts, target: NodeCosts) -> bool:
+    """Return whether some pair of source and target is so large that its nodes are matched in parts."""
+    if not (len(source) and len(target)):
+        return False
+    return bool(large_pairs(cost, int(source.ptr.diff().max()), int(target.ptr.diff().max())))
 
 
 @dataclass(frozen=True)

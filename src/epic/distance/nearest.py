@@ -11,7 +11,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from epic.distance.matrices import Block, cost_blocks, graph_chunks, reduce_graphs
-from epic.distance.pairs import CELLS, Pairs, exact_distances, reduced_costs
+from epic.distance.pairs import CELLS, Pairs, node_distances, reduced_costs
 from epic.matching.types import NodeCosts, Pricing
 
 ROUNDING = 1e-4
@@ -59,7 +59,7 @@ def nearest(
 
             def distances(q: np.ndarray, j: np.ndarray, first: int = rows.start) -> np.ndarray:
                 numbers = {"i": torch.from_numpy(q + first), "j": torch.from_numpy(j)}
-                return exact_distances(Pairs(cost, source=source, target=target, **numbers)).numpy()
+                return node_distances(Pairs(cost, source=source, target=target, **numbers), exact=True).numpy()
 
             index, distance, tied, tied_distance, count = _search(distances, bound, k, rounding)
             parts.append((index, distance, tied + np.array([rows.start, 0]), tied_distance))

@@ -5,18 +5,24 @@ Every price comes from the two statements of a cost, ``embed`` and ``substitutio
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from epic._threads import few_threads
 from epic.graphs.checks import check_same_features
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
 from epic.graphs.ragged import AREA, buckets, offsets, padded_index, padded_mask, ranges, to_array
+from epic.matching.large import LARGE, ROUNDS, assign_large
 from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts
 from epic.matching.sinkhorn import sinkhorn
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, PairCosts, Pricing
@@ -86,19 +92,33 @@ def reduced_costs(cost: Pricing, *, source: NodeCosts, target: NodeCosts) -> Red
     deletion, insertion = to_array(source.check_finite().deletion), to_array(target.check_finite().insertion)
     one, other = (side.embedding.detach().cpu() for side in (source, target))
 
-    def block(u: slice, v: slice) -> np.ndarray:
-        return cost.substitution(one[u], other[v]).numpy() - deletion[u, None] - insertion[v]
+    def block(u: Any, v: Any) -> np.ndarray:
+        return cost.substitution(one[u], other[v]).numpy() - deletion[u][:, None] - insertion[v]
 
-    return ReducedCosts(block)
+    return ReducedCosts(block, kinds=None if cost.metric is None else (one.numpy(), other.numpy()))
+
+
+def large_pairs(cost: Pricing, n: Any, m: Any) -> Any:
+    """Return whether pairs of so many source and target nodes are matched in parts, unless it must be exact.
+
+    It takes a cost of known metric: nodes that are near each other must cost alike.
+    """
+    return (n * m > LARGE) & (cost.metric is not None)
 
 
 @torch.no_grad()
-def assign_pairs(pairs: Pairs) -> Assignment:
-    """Solve the assignment with edition (paper, eq. 3) of listed pairs exactly.
+def assign_pairs(pairs: Pairs, *, exact: bool = False, rounds: int = len(ROUNDS)) -> Assignment:
+    """Solve the assignment with edition (paper, eq. 3) of listed pairs.
 
     Which source node becomes which target node, which are deleted and which inserted, so that the sum of prices is
     least. It is solved in the precision in which the node costs are given: in float32, as in learning and augmentation,
     an assignment may be chosen that costs more than the best one by rounding only.
+
+    Args:
+        pairs: the pairs.
+        exact: find the cheapest assignment of every pair. Otherwise that of a large pair (see :func:`large_pairs`) is a
+            cheap one, found in far less time and memory; a warning says so once.
+        rounds: how hard to try with large pairs; see :data:`epic.matching.large.ROUNDS`.
 
     Returns:
         The assignments of all pairs.
@@ -108,8 +128,27 @@ def assign_pairs(pairs: Pairs) -> Assignment:
     u, n = ptr_s[i], ptr_s[i + 1] - ptr_s[i]
     v, m = ptr_t[j], ptr_t[j + 1] - ptr_t[j]
     reduced = reduced_costs(pairs.cost, source=pairs.source, target=pairs.target)
-    parts = [reduced.assign(u=u[run], n=n[run], v=v[run], m=m[run], first=run.start) for run in _runs(n, m)]
-    return assignment_of(np.concatenate([np.empty(0, dtype=np.int64), *parts]), u=u, n=n, v=v, m=m)
+    large = large_pairs(pairs.cost, n, m) & (not exact)
+    column, top, small = np.empty(int(n.sum()), dtype=np.int64), offsets(n), np.flatnonzero(~large)
+    for run in _runs(n[small], m[small]):
+        at = small[run]
+        column[ranges(top[at], n[at])] = reduced.assign(u=u[at], n=n[at], v=v[at], m=m[at], first=run.start)
+    for p in np.flatnonzero(large):
+        _tell_of_large_pairs()
+        where = {"u": int(u[p]), "n": int(n[p]), "v": int(v[p]), "m": int(m[p])}
+        column[top[p] : top[p + 1]] = assign_large(reduced, **where, rounds=rounds)
+    return assignment_of(column, u=u, n=n, v=v, m=m)
+
+
+@cache
+def _tell_of_large_pairs() -> None:
+    """Say once that an assignment is not the cheapest."""
+    side = math.isqrt(LARGE)
+    warnings.warn(
+        f"nodes of large graphs (more than about {side} x {side}) are matched in parts: costs are upper bounds, "
+        "mostly within 5% of the least. exact=True of distances and paths finds the least (said once)",
+        stacklevel=4,
+    )
 
 
 def assignment_of(column: np.ndarray, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> Assignment:
@@ -168,23 +207,32 @@ def operation_costs(pairs: Pairs, assignment: Assignment) -> OperationCosts:
     )
 
 
-def exact_edits(pairs: Pairs) -> tuple[Assignment, OperationCosts]:
-    """Return the cheapest edits of each pair: which node becomes which, and what every operation costs."""
-    assignment = assign_pairs(pairs)
+def node_edits(pairs: Pairs, *, exact: bool = False, rounds: int = len(ROUNDS)) -> tuple[Assignment, OperationCosts]:
+    """Return the cheapest edits of each pair: which node becomes which, and what every operation costs.
+
+    Those of large pairs are cheap ones unless ``exact``; see :func:`assign_pairs`.
+    """
+    assignment = assign_pairs(pairs, exact=exact, rounds=rounds)
     return assignment, operation_costs(pairs, assignment)
 
 
-def exact_distances(pairs: Pairs) -> Tensor:
-    """Compute exact edit distances ``[P]`` of listed pairs.
+def node_distances(pairs: Pairs, *, exact: bool = False) -> Tensor:
+    """Compute edit distances ``[P]`` of listed pairs.
+
+    Args:
+        pairs: the pairs.
+        exact: those of large pairs are exact too, and not upper bounds; see :func:`assign_pairs`.
 
     Returns:
         The distances. Gradients hold the assignment fixed, which is exact where it is unique.
     """
-    return exact_edits(pairs)[1].distance
+    return node_edits(pairs, exact=exact)[1].distance
 
 
 def soft_distances(pairs: Pairs, *, delta: float = 0.1, iterations: int = 10) -> Tensor:
     """Compute Sinkhorn distances of listed pairs (paper, eq. 5); differentiable.
+
+    Matrices of large pairs are computed again for the gradient instead of kept: those of one pair are there at a time.
 
     Args:
         pairs: the pairs.
@@ -194,9 +242,10 @@ def soft_distances(pairs: Pairs, *, delta: float = 0.1, iterations: int = 10) ->
     Returns:
         Distances ``[P]``.
     """
-    found, order = [], []
-    for block in padded_blocks(pairs):
-        solved = sinkhorn(
+
+    def solve(some: Pairs) -> Tensor:
+        block = padded_costs(some)
+        return sinkhorn(
             block.substitution,
             block.deletion,
             block.insertion,
@@ -204,9 +253,17 @@ def soft_distances(pairs: Pairs, *, delta: float = 0.1, iterations: int = 10) ->
             iterations=iterations,
             rows=block.rows,
             columns=block.columns,
-        )
-        found.append(solved.distance)
-        order.append(block.pair)
+        ).distance
+
+    found, order = [], []
+    rows, columns = pairs.source.ptr.diff()[pairs.i], pairs.target.ptr.diff()[pairs.j]
+    for group in buckets(rows, columns):
+        some = replace(pairs, i=pairs.i[group], j=pairs.j[group])
+        if int((rows[group] * columns[group]).max()) > LARGE:
+            found.append(checkpoint(solve, some, use_reentrant=False, preserve_rng_state=False))
+        else:
+            found.append(solve(some))
+        order.append(group)
     at = torch.cat(order).to(pairs.source.ptr.device)
     return torch.cat(found).new_zeros(at.numel()).index_copy(0, at, torch.cat(found))
 

@@ -5,6 +5,7 @@ The exact assignment is solved on this n x m matrix; see :mod:`epic.matching.exa
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable
 from typing import Any
@@ -24,15 +25,38 @@ class ReducedCosts:
     """Reduced costs between runs of nodes of two lists of graphs, in numpy on the CPU.
 
     Args:
-        block: gives the matrix of a slice of source nodes and a slice of target nodes.
+        block: gives the matrix of some source nodes and some target nodes (slices or indices).
+        kinds: what tells the nodes of both sides apart, ``[N, D]``, where the number of columns that differ is
+            what a substitution goes by; None where nothing is known.
     """
 
-    def __init__(self, block: Callable[[slice, slice], np.ndarray]) -> None:
-        self._block = block
+    def __init__(
+        self, block: Callable[[Any, Any], np.ndarray], *, kinds: tuple[np.ndarray, np.ndarray] | None = None
+    ) -> None:
+        self._block, self._kinds = block, kinds
 
     def __call__(self, source: slice, target: slice) -> np.ndarray:
         """Return the matrix of the source nodes and the target nodes of two slices."""
         return self._block(source, target)
+
+    def take(self, source: np.ndarray, target: np.ndarray) -> ReducedCosts:
+        """Return the reduced costs between some source nodes and some target nodes, by their numbers."""
+        return ReducedCosts(lambda u, v: self._block(source[u], target[v]))
+
+    def same(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Return for each source node whether it equals the target node next to it."""
+        assert self._kinds is not None
+        return (self._kinds[0][source] == self._kinds[1][target]).all(1)
+
+    def places(self, source: slice, target: slice, *, axes: int, rng: np.random.Generator) -> list[np.ndarray]:
+        """Return points ``[n, axes]`` and ``[m, axes]`` for nodes of both sides: near where substitutions are cheap."""
+        assert self._kinds is not None
+        one, other = self._kinds[0][source], self._kinds[1][target]
+        point = np.zeros((len(one) + len(other), axes))
+        for column in np.concatenate([one, other]).T:  # a corner of a simplex for each kind, seen from random sides
+            names, kind = np.unique(column, return_inverse=True)
+            point += rng.normal(size=(names.size, axes))[kind]
+        return np.split(point, [len(one)])
 
     def assign(self, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, first: int = 0) -> np.ndarray:
         """Find the target node that best replaces each source node of each pair.
@@ -97,6 +121,28 @@ class EuclideanReducedCosts(ReducedCosts):
         block -= self.deletion[source, None]
         block -= self.insertion[target]
         return block
+
+    def take(self, source: np.ndarray, target: np.ndarray) -> EuclideanReducedCosts:
+        """Return the reduced costs between some source nodes and some target nodes, by their numbers."""
+        made = copy.copy(self)
+        made.source, made.source_square, made.deletion = (
+            t[source] for t in (self.source, self.source_square, self.deletion)
+        )
+        made.target, made.target_square, made.insertion = (
+            t[target] for t in (self.target, self.target_square, self.insertion)
+        )
+        return made
+
+    def same(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+        """Return for each source node whether it equals the target node next to it."""
+        return (self.source[source] == self.target[target]).all(1)
+
+    def places(self, source: slice, target: slice, *, axes: int, rng: np.random.Generator) -> list[np.ndarray]:
+        """Return points for nodes of both sides; see :meth:`ReducedCosts.places`."""
+        width = self.source.shape[1]
+        random = rng.normal(size=(width, min(axes, max(width, 1))))
+        turned = np.linalg.qr(random)[0].astype(self.source.dtype) if width else random
+        return [self.source[source] @ turned, self.target[target] @ turned]
 
     def assign(self, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, first: int = 0) -> np.ndarray:
         """Find the target node that best replaces each source node; see :meth:`ReducedCosts.assign`."""

@@ -19,8 +19,8 @@ from epic.costs.base import Cost, check_cost
 from epic.costs.edge import EdgeCost
 from epic.costs.unit import UnitCost
 from epic.data.tables import rdkit
-from epic.distance.edges import MATCHINGS, PricedGraphs
-from epic.distance.pairs import Pairs, exact_edits
+from epic.distance.edges import PricedGraphs, choose_matching
+from epic.distance.pairs import Pairs, large_pairs, node_edits
 from epic.errors import InputError, choose
 from epic.graphs.checks import check_same_features
 from epic.graphs.convert import pack
@@ -88,8 +88,8 @@ class EditPath:
     """The way from one graph to another, one node operation a step.
 
     ``len(path)`` counts operations; ``path[k]`` is the graph after k of them, for k from 0 (the source) to
-    ``len(path)`` (the target). Iterating yields all of these graphs. Make one with :func:`epic.edit_path` or
-    ``EPIC.path``.
+    ``len(path)`` (the target). Iterating yields all of these graphs. ``path.exact`` tells whether it is known that none
+    is cheaper. Make one with :func:`epic.edit_path` or ``EPIC.path``.
 
     Args:
         ops: The operations with their prices.
@@ -97,6 +97,7 @@ class EditPath:
         order: Name of the order.
         num_classes: Number of classes, for soft labels.
         finish: Applied to every graph on the way.
+        exact: Whether it is known that no path is cheaper.
     """
 
     def __init__(
@@ -107,8 +108,9 @@ class EditPath:
         order: str,
         num_classes: int | None,
         finish: Callable[[PackedGraphs], PackedGraphs] | None = None,
+        exact: bool = True,
     ) -> None:
-        self._ops, self._rank, self._finish, self.order = ops, rank, finish, order
+        self._ops, self._rank, self._finish, self.order, self.exact = ops, rank, finish, order, exact
         rows = np.argsort(rank)
         edges = _edge_operations(ops, rank)
         self.operations: tuple[Operation, ...] = tuple(
@@ -319,6 +321,7 @@ def edit_path(
     *,
     matching: str = "nodes",
     edge_cost: EdgeCost | float | None = None,
+    exact: bool = False,
     order: str = "random",
     seed: Seed = 0,
     num_classes: int | None = None,
@@ -334,6 +337,7 @@ def edit_path(
             operations together cost little, so that structure is kept.
         edge_cost: what edge operations cost with ``matching="edges"``, or one price for all of them (default:
             :class:`epic.EdgeCost`, scaled to the node costs).
+        exact: match the nodes of large graphs exactly, too; see :meth:`epic.Cost.distance`.
         order: ``random``, ``bfs`` (along the target), ``connected`` (every graph on the way connected; where no such
             order is found, a warning says so and the order is random) or ``valid`` (for molecules: as many graphs on
             the way as possible are valid molecules and connected; see :attr:`EditPath.valid`). With ``valid``, graphs
@@ -355,13 +359,15 @@ def edit_path(
     ends = join([one.only(other), other.only(one)])
     nodes = cost.embed(ends).to("cpu").double()
     i, j = torch.tensor([0]), torch.tensor([1])
-    if choose(matching, MATCHINGS, "matching") == "nodes":
-        edits = exact_edits(Pairs(cost, source=nodes, target=nodes, i=i, j=j))
+    if choose_matching(matching, exact=exact) == "nodes":
+        edits = node_edits(Pairs(cost, source=nodes, target=nodes, i=i, j=j), exact=exact)
         ops = Operations.of(ends, i=i, j=j, edits=edits)
+        least = exact or not large_pairs(cost, one.num_nodes, other.num_nodes)
     else:
         prices = EdgeCost(scale="nodes") if edge_cost is None else EdgeCost.of(edge_cost)
         found = PricedGraphs.of(cost, prices, nodes, nodes, ends, ends).match(i, j)
         ops = Operations.of(ends, i=i, j=j, edits=(found.assignment, found.nodes), edges=found.edges)
+        least = float(found.distance[0]) <= float(found.lower[0]) * (1 + 1e-9)
     if order == "valid":
         ops = with_bonds(ops)
     rank, reasons = draw_order(ops, order, derived(base_seed(seed), "order"))
@@ -369,7 +375,7 @@ def edit_path(
         what = "connected throughout" if order == "connected" else "one of valid molecules"
         warnings.warn(f"the path is not {what}: {reasons[0]}; its order is random", stacklevel=2)
         order = "random"
-    return EditPath(ops, rank=rank, order=order, num_classes=num_classes, finish=finish)
+    return EditPath(ops, rank=rank, order=order, num_classes=num_classes, finish=finish, exact=least)
 
 
 def _same_labels(one: PackedGraphs, other: PackedGraphs) -> tuple[PackedGraphs, PackedGraphs]:

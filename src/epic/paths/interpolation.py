@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from epic.distance.edges import PricedGraphs
-from epic.distance.pairs import Pairs, exact_edits
+from epic.distance.pairs import Pairs, node_edits
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, lengths
 from epic.matching.edges import EdgePricing
@@ -22,6 +22,8 @@ from epic.random import uniform
 
 ROUNDS = 5
 """How hard an augmentation tries to keep edges: an eighth of what a single path does."""
+LARGE_ROUNDS = 5
+"""How hard it tries with the nodes of large pairs: less than half of what a single path does."""
 
 
 @torch.no_grad()
@@ -54,7 +56,8 @@ def interpolate_pairs(
         The new graphs without labels, and the share of the path's cost spent on each (paper, eq. 1).
     """
     if edge_cost is None:
-        operations = Operations.of(graphs, i=i, j=j, edits=exact_edits(embed_pairs(graphs, i=i, j=j, cost=cost)))
+        edits = node_edits(embed_pairs(graphs, i=i, j=j, cost=cost), rounds=LARGE_ROUNDS)
+        operations = Operations.of(graphs, i=i, j=j, edits=edits)
     else:
         nodes = cost.embed(graphs)
         priced = PricedGraphs.of(cost, edge_cost, nodes, nodes, graphs, graphs)

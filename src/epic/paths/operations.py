@@ -61,7 +61,7 @@ class Operations:
             graphs: The graphs.
             i: Source graph of each pair.
             j: Target graph of each pair.
-            edits: What :func:`epic.distance.pairs.exact_edits` found for them.
+            edits: What :func:`epic.distance.pairs.node_edits` found for them.
             edges: What becomes of their edges, where edges have a price.
         """
         m, prices = edits
