@@ -46,7 +46,7 @@ class GeoMix(PooledMixup):
         needs="fit: mixes a pool of graphs; float features; POT (extra ot)",
         label="mixed by the share of each graph",
         edge_attr="averages (float only)",
-        cost="some 10 ms a graph in fit, then a draw from the pool",
+        cost="optimal transport in fit, then a draw from the pool",
     )
     follows_degrees = False
     near_in_size = True
