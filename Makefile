@@ -24,7 +24,7 @@ help:
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check $$(grep '^torch==' constraints.txt)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,mol,ray,fast]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,mol,ot,ray,fast]'
 	touch $@
 
 $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
@@ -33,7 +33,7 @@ $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt
 	$(LOWEST)/bin/python -m pip wheel -q --disable-pip-version-check --no-deps -w $(LOWEST)/wheel .
 	$(LOWEST)/bin/python -m pip install -q --disable-pip-version-check -c constraints-lowest.txt $(LOWEST)/wheel/*.whl
 	cd $(LOWEST) && bin/epic demo  # the wheel alone, without extras
-	$(LOWEST)/bin/python -m pip install -q --disable-pip-version-check -c constraints-lowest.txt -e '.[test,mol,fast]'
+	$(LOWEST)/bin/python -m pip install -q --disable-pip-version-check -c constraints-lowest.txt -e '.[test,mol,ot,fast]'
 	touch $@
 
 demo: $(READY)
@@ -74,6 +74,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/train.py
 	$(BIN)/python benchmarks/methods.py
+	$(BIN)/python benchmarks/transport.py
 	$(BIN)/python benchmarks/harness.py
 
 clean:

@@ -32,7 +32,8 @@ def fitted(name: str, graphs, degrees: bool):
     preset = find_method(name)
     wanted = {"ratio": 1.0, "degree_features": True if degrees else None}
     method = preset.create(**{k: v for k, v in wanted.items() if k in preset.params})
-    options = {"progress": False, "epochs": 5} if preset.cls.learns or "cost" in preset.params else {}
+    options = {"progress": False} if preset.cls.stores or "cost" in preset.params else {}
+    options |= {"epochs": 5} if preset.cls.learns or "cost" in preset.params else {}
     begin = time.perf_counter()
     method.fit(graphs, **options)
     return method, time.perf_counter() - begin

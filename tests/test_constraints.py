@@ -27,7 +27,7 @@ def bounds() -> dict[str, list[int]]:
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *(w for extra in ("mol", "fast", "test") for w in extras[extra])]
+    wanted = [*project["dependencies"], *(w for extra in ("mol", "ot", "fast", "test") for w in extras[extra])]
     return {
         name(package): [int(part) for part in version.split(".")]
         for package, version in (w.split(">=") for w in wanted)

@@ -82,3 +82,13 @@ def test_a_rare_class_is_found():
 def test_no_pair_where_none_is_allowed():
     for y, pairs in ((torch.zeros(4), "different"), (torch.arange(4), "same"), (torch.zeros(1), "random")):
         assert [t.numel() for t in draw(y, 5, pairs)] == [0, 0]
+
+
+def test_the_nearest_in_size_of_eight_drawn():
+    """Sizes 0 to 99: the nearest of eight is some 6 away on average, and a random one 33."""
+    y, sizes = torch.arange(100) % 2, torch.arange(100)
+    generator = torch.Generator().manual_seed(0)
+    i, j = draw_pairs(y, graphs=100, count=2000, pairs="different", generator=generator, sizes=sizes)
+    assert (y[i] != y[j]).all()
+    assert 4 < float((i - j).abs().double().mean()) < 9
+    assert torch.bincount(i).tolist() == [20] * 100

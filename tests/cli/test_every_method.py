@@ -11,11 +11,13 @@ from tests.cli.command import epic
 
 pytestmark = pytest.mark.slow
 
-AVERAGES = {"g_mixup", "s_mixup", "if_mixup"}
+AVERAGES = {"g_mixup", "s_mixup", "if_mixup", "fgw_mixup", "geo_mix"}
 """Methods that average features, which categories do not have."""
 
 
 def train(dataset, method, folder):
+    if method in ("fgw_mixup", "geo_mix"):
+        pytest.importorskip("ot", reason="the extra `ot` is not installed")
     quick = ["--epochs", "1", "--batch-size", "32", "--cost-epochs", "1", "--split", "stratified"]
     if method == "s_mixup":
         quick += ["--fit-epochs", "1"]

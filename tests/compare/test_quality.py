@@ -25,6 +25,7 @@ from epic.graphs.packed import PackedGraphs, join
 from epic.labels import mix
 from epic.testing import random_graphs as graphs
 from tests.augment.slow import SlowAtFirst
+from tests.augment.test_pool import Crossed
 
 
 def bare(*labels):
@@ -105,6 +106,18 @@ def test_origin_is_what_labels_are_mixed_from(method):
         again = sample(method, data, 12, seed)
         assert torch.equal(again.origin, found.origin)
         assert torch.equal(again.made.edge_index, found.made.edge_index)
+
+
+def test_mixtures_of_a_pool_are_of_all_graphs():
+    """Sources lie anywhere in the training graphs, not in one batch; graphs that fit did not see have no share."""
+    data = pack(graphs(150))
+    method = Crossed(seed=0).fit(data, progress=False)
+    found = sample(method, data, 140, seed=1)
+    assert found.origin.shape == (140, 150)
+    assert torch.allclose(found.origin.float() @ torch.eye(3)[data.y], found.made.y, atol=1e-6)
+    assert found.milliseconds == method.milliseconds_ > 0
+    assert quality(method, data, {"unit": UnitCost()}, 140).mixed > 100
+    assert sample(method, data[:100], 50).origin is None
 
 
 def test_origin_of_perturbed_graphs_is_one_graph():

@@ -5,9 +5,11 @@ from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.drop_edge import DropEdge
 from epic.augment.drop_node import DropNode
 from epic.augment.epic import EPIC
+from epic.augment.fgw_mixup import FGWMixup
 from epic.augment.flag import FLAG
 from epic.augment.g_mixup import GMixup
 from epic.augment.ged_mixup import GEDMixup
+from epic.augment.geo_mix import GeoMix
 from epic.augment.graph_crop import GraphCrop
 from epic.augment.graph_transplant import GraphTransplant
 from epic.augment.grea import GREA
@@ -31,8 +33,10 @@ __all__ = [
     "Augmentation",
     "DropEdge",
     "DropNode",
+    "FGWMixup",
     "GEDMixup",
     "GMixup",
+    "GeoMix",
     "GraphCrop",
     "GraphTransplant",
     "IfMixup",

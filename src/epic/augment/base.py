@@ -73,7 +73,9 @@ class Augmentation(Parameters, BaseTransform):
     """Whether it mixes graphs, or their labels."""
     makes_graphs: ClassVar[bool] = True
     learns: ClassVar[bool] = False
-    """Whether :meth:`fit` trains something, and so takes ``epochs`` and ``progress``."""
+    """Whether :meth:`fit` trains something, and so takes ``epochs``."""
+    stores: ClassVar[bool] = False
+    """Whether :meth:`fit` takes long, and so takes ``progress``, and a ``folder`` to keep what it makes in."""
     follows_degrees: ClassVar[bool] = True
     """Whether degree features of augmented graphs are computed again."""
 

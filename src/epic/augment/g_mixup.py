@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from torch import Tensor
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.params import param
+from epic.augment.pool import shaped_like
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix, offsets
 from epic.graphs.ragged import ranks
@@ -81,19 +81,7 @@ class GMixup(Augmentation):
         two = (one + 1 + torch.randint(kinds - 1, (count,), generator=generator)) % kinds
         share = self.share * (1 + torch.rand(count, generator=generator)) / 2
         made = found.draw(one, two, share, generator).to(graphs.ptr.device)
-        node, edge = _shaped(made.node, graphs.x, "x"), _shaped(made.edge, graphs.edge_attr, "edge_attr")
-        return replace(made, node=node, edge=edge, y=made.labels.to(graphs.labels.dtype))
-
-
-def _shaped(made: Mapping[str, Tensor], like: Tensor | None, name: str) -> dict[str, Tensor]:
-    """Averages in the shape and the precision that the batch has; refuse a batch unlike the graphs of fit."""
-    value = made.get(name)
-    if value is None and like is None:
-        return {}
-    if value is None or like is None or matrix(like).shape[1] != value.shape[1]:
-        widths = [None if v is None else matrix(v).shape[1] for v in (like, value)]
-        raise InputError(f"{name} of the batch has width {widths[0]}, but {widths[1]} in fit: fit on graphs like these")
-    return {name: value.to(like.dtype).view(-1, *like.shape[1:])}
+        return shaped_like(made, graphs)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,11 @@ from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.drop_edge import DropEdge
 from epic.augment.drop_node import DropNode
 from epic.augment.epic import EPIC
+from epic.augment.fgw_mixup import FGWMixup
 from epic.augment.flag import FLAG
 from epic.augment.g_mixup import GMixup
 from epic.augment.ged_mixup import GEDMixup
+from epic.augment.geo_mix import GeoMix
 from epic.augment.graph_crop import GraphCrop
 from epic.augment.graph_transplant import GraphTransplant
 from epic.augment.grea import GREA
@@ -94,6 +96,8 @@ _PRESETS = (  # in the order of the paper's tables
     Preset("motif_swap", MotifSwap),
     Preset("graph_transplant", GraphTransplant),
     Preset("if_mixup", IfMixup),
+    Preset("fgw_mixup", FGWMixup),
+    Preset("geo_mix", GeoMix),
     Preset("node_sam", NodeSam),
 )
 METHODS = {preset.name: preset for preset in _PRESETS}

@@ -57,6 +57,7 @@ class SMixup(Augmentation):
     mixes = True
     follows_degrees = False
     learns = True
+    stores = True
 
     alpha: float = param(
         default=1.0, grid=(0.1, 10.0), check=checks.positive, kw_only=False, help="shares follow Beta(alpha, alpha)"

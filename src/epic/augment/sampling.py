@@ -12,6 +12,8 @@ from epic.graphs.packed import PackedGraphs, matrix
 from epic.random import GroupSampler, derived, digest, uniform
 
 PAIRS = ("random", "different", "same")
+NEAR = 8
+"""Partners to choose the nearest in size from."""
 
 
 class BatchSeeds:
@@ -55,7 +57,13 @@ def pick_graphs(graphs: PackedGraphs, count: int, generator: torch.Generator) ->
 
 
 def draw_pairs(
-    y: Tensor | None, *, graphs: int, count: int, pairs: str, generator: torch.Generator
+    y: Tensor | None,
+    *,
+    graphs: int,
+    count: int,
+    pairs: str,
+    generator: torch.Generator,
+    sizes: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Draw pairs of different graphs.
 
@@ -68,6 +76,7 @@ def draw_pairs(
         count: How many pairs to draw.
         pairs: One of ``PAIRS``: any two graphs, or of ``different`` or the ``same`` label only.
         generator: The source of randomness.
+        sizes: Numbers of nodes, where the partner shall be the nearest in size of ``NEAR`` drawn ones.
 
     Returns:
         Numbers of sources and of targets, ``count`` of each, or none where no pair is allowed.
@@ -82,8 +91,13 @@ def draw_pairs(
     order = order[(groups.has_other if different else groups.has_same)[order]]
     if order.numel() == 0:
         return order, order
-    source, chance = order[torch.arange(count) % order.numel()], uniform(count, generator)
-    return source, groups.other(source, chance) if different else groups.same(source, chance)
+    source, tries = order[torch.arange(count) % order.numel()], 1 if sizes is None else NEAR
+    every, chance = source.repeat(tries), uniform(tries * count, generator)
+    target = (groups.other(every, chance) if different else groups.same(every, chance)).view(tries, count)
+    if sizes is None:
+        return source, target[0]
+    nearest = (sizes[target] - sizes[source]).abs().argmin(0, keepdim=True)
+    return source, target.gather(0, nearest)[0]
 
 
 def another(picked: Tensor, graphs: int, generator: torch.Generator) -> Tensor:

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from epic.augment.base import Augmentation
+from epic.augment.pool import PooledMixup
 from epic.costs.base import Cost
 from epic.distance.pairs import Pairs, embed_all, node_distances
 from epic.errors import InputError
@@ -40,7 +41,7 @@ class Quality:
             the originals are not known).
         isolated: Share of nodes without an edge to another node.
         valid: Share of graphs that are molecules RDKit can sanitise.
-        milliseconds: Time to make one graph.
+        milliseconds: Time to make one graph; not known where a pool of them was made before.
     """
 
     graphs: int
@@ -59,7 +60,7 @@ class Sample:
     originals: PackedGraphs
     made: PackedGraphs
     origin: Tensor | None
-    milliseconds: float
+    milliseconds: float | None
 
 
 @torch.no_grad()
@@ -72,13 +73,14 @@ def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: i
     if not method.makes_graphs:
         raise InputError(f"{type(method).__name__} makes no graphs to look at: leave it out")
     order = torch.randperm(len(graphs), generator=derived(seed, "originals"))[:count]
-    # A last batch of one graph would leave nothing to pair it with.
-    parts = list(order.tensor_split(max(1, -(-order.numel() // BATCH))))
+    # A last batch of one graph would leave nothing to pair it with. A pool has mixtures of all graphs, not of a batch.
+    pooled = isinstance(method, PooledMixup)
+    parts = [order] if pooled else list(order.tensor_split(max(1, -(-order.numel() // BATCH))))
     _warm_up(method, graphs.select(parts[0]), seed)
     originals, made, origins, took = [], [], [], []
     for number, index in enumerate(parts):
-        batch = graphs.select(index)
-        picked = torch.arange(len(batch))
+        batch = graphs if pooled else graphs.select(index)
+        picked = torch.arange(index.numel())
         start = time.perf_counter()
         found = method.make_graphs(batch, picked, derived(seed, "made", number))
         took.append(time.perf_counter() - start)
@@ -91,7 +93,8 @@ def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: i
         origins.append(origin)
     known = [o for o in origins if o is not None]
     whole = torch.block_diag(*known) if len(known) == len(origins) else None
-    return Sample(join(originals), join(made), whole, float(np.median(took)))
+    spent = method.milliseconds_ if isinstance(method, PooledMixup) else float(np.median(took))
+    return Sample(join(originals), join(made), whole, spent)
 
 
 def _warm_up(method: Augmentation, graphs: PackedGraphs, seed: int) -> None:

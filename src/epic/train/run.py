@@ -105,9 +105,10 @@ def setup(
     start = time.perf_counter()
     method = preset.create(**settings)
     options: dict[str, Any] = {}
-    if preset.cls.learns:
-        options = {"progress": progress, "folder": costs}
-        options |= {} if config.fit_epochs is None else {"epochs": config.fit_epochs}
+    if preset.cls.stores:
+        options |= {"progress": progress, "folder": costs}
+    if preset.cls.learns and config.fit_epochs is not None:
+        options["epochs"] = config.fit_epochs
     method.fit(training, **options)
     spent = time.perf_counter() - start
     return Setup(dataset, split, method, None if learned is None else round(learned + spent, 3))

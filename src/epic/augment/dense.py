@@ -1,0 +1,70 @@
+"""One graph as matrices, to be laid on a common support with another one."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+
+from epic.graphs.packed import PackedGraphs, matrix
+from epic.matching.gromov import Side
+
+
+class Dense:
+    """One graph as matrices.
+
+    Attributes:
+        side: Weights of edges ``[n, n]``, summed where edges are many, and features ``[n, width]``.
+        attr: Edge attributes times weight ``[width, n, n]``; None where there are none.
+        edges: Number of ordered pairs of different nodes with an edge.
+    """
+
+    def __init__(self, a: np.ndarray, x: np.ndarray | None, attr: np.ndarray | None = None) -> None:
+        self.side = Side(a, np.zeros((len(a), 0)) if x is None else x)
+        self.attr, self.bare = attr, x is None
+        self.edges = int((a != 0).sum() - (np.diag(a) != 0).sum())
+
+    @classmethod
+    def of(cls, graphs: PackedGraphs, g: int) -> Dense:
+        """Return graph ``g``."""
+        data = graphs.graph(g)
+        n, (u, v) = int(data.num_nodes), data.edge_index.numpy()
+        weight = np.ones(u.size) if "edge_weight" not in graphs.edge else data.edge_weight.double().numpy()
+        value = [weight[:, None]]
+        if graphs.edge_attr is not None:
+            value.append(matrix(data.edge_attr).double().numpy() * weight[:, None])
+        entries = np.concatenate(value, axis=1)
+        whole = np.zeros((n, n, entries.shape[1]))
+        np.add.at(whole, (u, v), entries)
+        x = None if graphs.x is None else matrix(data.x).double().numpy()
+        a, attr = whole[:, :, 0].copy(), np.moveaxis(whole[:, :, 1:], 2, 0).copy()
+        return cls(a, x, attr if graphs.edge_attr is not None else None)
+
+
+def blended(one: Dense, two: Dense, plans: tuple[np.ndarray, np.ndarray], share: float) -> Dense:
+    """Return ``share`` of the one and the rest of the other, each laid on a common support by its coupling."""
+    parts = []
+    for graph, plan in zip((one, two), plans, strict=True):
+        moved, lay = graph.side.moved(plan), plan * len(plan)
+        a = (moved.a + moved.a.T) / 2 if graph.side.symmetric else moved.a  # rounding must not give edges a direction
+        attr = None if graph.attr is None else lay @ graph.attr @ lay.T
+        parts.append((a, moved.x, attr))
+    (a, x, attr), (b, z, other) = parts
+    mixed = None if attr is None or other is None else share * attr + (1 - share) * other
+    return Dense(share * a + (1 - share) * b, None if one.bare else share * x + (1 - share) * z, mixed)
+
+
+def sparse(mixed: Dense, ends: np.ndarray, *, weighted: bool) -> Data:
+    """Return the graph with the edges ``ends`` ``[2, edges]`` of ``mixed``, none of weight 0.
+
+    An edge's attributes are the average over the edges that it came from, by the weight of each.
+    """
+    weight = mixed.side.a[ends[0], ends[1]]
+    data = Data(edge_index=torch.from_numpy(ends), num_nodes=len(mixed.side))
+    if not mixed.bare:
+        data.x = torch.from_numpy(mixed.side.x).float()
+    if weighted:
+        data.edge_weight = torch.from_numpy(weight).float()
+    if mixed.attr is not None:
+        data.edge_attr = torch.from_numpy((mixed.attr[:, ends[0], ends[1]] / weight).T.copy()).float()
+    return data
