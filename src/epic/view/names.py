@@ -49,11 +49,14 @@ def names_of(names: Names | str | None, class_names: tuple[str, ...] = ()) -> Na
 
 @dataclass(frozen=True)
 class Tag:
-    """How a node label is shown: a short text inside the node, a colour, and the full name."""
+    """How a node is shown: a short text, a colour, the full name of its label, and what else is known of an atom."""
 
     text: str
     fill: str
     name: str
+    hydrogens: int = 0
+    charge: int = 0
+    flawed: bool = False
 
 
 def tags(data: Data, names: Names) -> list[Tag | None]:
