@@ -30,6 +30,13 @@ Ray = Annotated[
 CostFile = Annotated[
     Path | None, typer.Option("--cost", help="A cost from `epic fit`; without it, operations are counted.")
 ]
+Atoms = Annotated[
+    str,
+    typer.Option(
+        help="Elements of the node labels in order, such as C,N,O, to draw molecules where the data has no names.",
+        show_default=False,
+    ),
+]
 Order = Annotated[str, typer.Option(help="Order of edits: random, bfs (along the target) or connected.")]
 Workers = Annotated[int, typer.Option(help="Processes, one thread each.", min=1)]
 Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -161,6 +161,11 @@ class EditPath:
         return self._ops.graphs.class_names
 
     @property
+    def matching(self) -> str:
+        """What was matched: ``nodes`` or ``edges``."""
+        return MATCHINGS[0] if self._ops.edges is None else MATCHINGS[1]
+
+    @property
     def distance(self) -> float:
         """The edit distance, which is the sum of the costs of all operations."""
         edges = self._ops.edges
@@ -221,7 +226,7 @@ class EditPath:
         title: str = "",
         names: Names | str | None = None,
         ends: tuple[str, str] | None = None,
-        others: Mapping[str, EditPath] | None = None,
+        others: Sequence[EditPath] = (),
         steps: int = 6,
     ) -> None:
         """Write the path as a page with a slider, or as a picture. The page needs no network.
@@ -232,7 +237,7 @@ class EditPath:
             names: What labels are called: an :class:`epic.view.Names`, or the name of a dataset whose labels are known
                 such as ``"Mutagenicity"``.
             ends: Names of the source and of the target, for the page (default: those of the graphs).
-            others: Up to two other paths between the same graphs that the page can switch to, by what to call them.
+            others: Up to two other paths between the same graphs that the page can switch to.
             steps: How many graphs to draw in the picture.
         """
         path = Path(path)

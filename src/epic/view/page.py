@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ def path_page(
     title: str = "",
     names: Names | str | None = None,
     ends: tuple[str, str] | None = None,
-    others: Mapping[str, EditPath] | None = None,
+    others: Sequence[EditPath] = (),
 ) -> str:
     """Return the HTML page of a path, with a slider over its steps.
 
@@ -37,26 +37,23 @@ def path_page(
         title: Title of the page.
         names: What labels are called: a :class:`Names`, or the name of a dataset such as ``"Mutagenicity"``.
         ends: Names of the source and of the target (default: those of the graphs).
-        others: Up to two other paths between the same graphs that the page can switch to, by what to call them.
+        others: Up to two other paths between the same graphs that the page can switch to.
     """
-    if len(others or {}) >= MOST_WAYS:
-        raise InputError(f"a page shows up to {MOST_WAYS} paths, got {1 + len(others or {})}")
+    if len(others) >= MOST_WAYS:
+        raise InputError(f"a page shows up to {MOST_WAYS} paths, got {1 + len(others)}")
     ends = path.ends if ends is None else ends
     title = title or (f"{ends[0]} to {ends[1]}" if all(ends) else "Edit path")
     entry = path_entry(path, names_of(names, path.class_names), ends, others)
     return render("path.html.j2", {"entry": entry}, title=title)
 
 
-def path_entry(
-    path: EditPath, names: Names, ends: tuple[str, str], others: Mapping[str, EditPath] | None = None
-) -> dict[str, Any]:
+def path_entry(path: EditPath, names: Names, ends: tuple[str, str], others: Sequence[EditPath] = ()) -> dict[str, Any]:
     """Return what the scripts need to show a path and others between the same graphs."""
-    ways = {f"{path.order} order": path, **(others or {})}
-    return {
-        "names": ends,
-        "smiles": path.smiles,
-        "ways": [{**frames(p, names), "title": called, "about": summary(p)} for called, p in ways.items()],
-    }
+    ways = [
+        {**frames(p, names), "title": f"{p.matching} matched, order {p.order}", "about": summary(p)}
+        for p in (path, *others)
+    ]
+    return {"names": ends, "smiles": path.smiles, "ways": ways}
 
 
 def summary(path: EditPath) -> str:

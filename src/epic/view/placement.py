@@ -76,7 +76,9 @@ def place(path: EditPath, names: Names) -> Placement:
     ends[0, : len(partner)] = first
     ends[1, of_target] = last
     pictures = min(len(path) + 1, 13 if places < 150 else 9 if places < 400 else 6)
-    return Placement(of_target, morph(ends[0], ends[1], max(2, pictures)), (signs[0], signs[1]), min(_room(first), _room(last)))
+    return Placement(
+        of_target, morph(ends[0], ends[1], max(2, pictures)), (signs[0], signs[1]), min(_room(first), _room(last))
+    )
 
 
 def _near(first: np.ndarray, partner: np.ndarray, of_target: np.ndarray) -> np.ndarray:
