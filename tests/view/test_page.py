@@ -187,9 +187,10 @@ def test_a_node_tells_its_operation_and_the_reverse(browser, tmp_path):
     browser.run(
         "document.querySelectorAll('.operation')[arguments[0]].dispatchEvent(new Event('mouseenter'))", step - 1
     )
-    at = "document.querySelector('#source ' + q).getAttribute('transform')"
-    at = f"return ['.mark', '.node:nth-child(3)'].map((q) => {at})"
-    assert len(set(browser.run(at))) == 1
+    middle = "const b = document.querySelector('#source ' + q).getBoundingClientRect();"
+    middle += "return [b.x + b.width / 2, b.y + b.height / 2]"
+    spot, node = browser.run(f"return ['.spot', '.node:nth-child(3) path'].map((q) => {{ {middle} }})")
+    assert spot == pytest.approx(node, abs=1)
     assert browser.errors() == []
 
 

@@ -71,8 +71,13 @@ def stress(apart: np.ndarray, rounds: int, start: np.ndarray | None = None) -> n
     solve = np.linalg.inv(_laplacian(weight) + 1 / count)
     for _ in range(rounds):
         at = solve @ _pull(weight, apart, at)
+    return _spread(at)
+
+
+def _spread(at: np.ndarray) -> np.ndarray:
+    """Push nodes apart that lie too close."""
     for _ in range(30):
-        gap = gaps(at) + np.eye(count) * 9
+        gap = gaps(at) + np.eye(len(at)) * 9
         push = np.maximum(CLOSE - gap, 0) / np.maximum(gap, 1e-9)
         if not push.any():
             break
@@ -154,6 +159,7 @@ def morph(first: np.ndarray, last: np.ndarray, pictures: int) -> np.ndarray:
         for k in order:
             weight, apart, calm, solve = solved[k - 1]
             made[k] = solve @ (_pull(weight, apart, made[k]) + calm * (made[k - 1] + made[k + 1]))
+    made[1:-1] = [_spread(at) for at in made[1:-1]]
     return made
 
 

@@ -2,7 +2,7 @@
 // Paints the shapes of scene.js: as SVG, in which only what changed is touched, or on a canvas where there is much to
 // paint. Text only ever becomes text nodes.
 const SVG = "http://www.w3.org/2000/svg";
-const LAYERS = ["band", "mark", "ghost", "edge", "node"];
+const LAYERS = ["mark", "band", "ghost", "edge", "node"];
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
 function element(made, attributes, parent, text) {
@@ -137,6 +137,7 @@ class Picture {
   // `end`: see Scene. `watch` is told which place the pointer is on (null: none), and which was tapped.
   constructor(host, data, style, { name, end, zoom = true, watch }) {
     Object.assign(this, { host, style, name, end, watch, marked: null, moving: 0, view: { zoom: 1, x: 0, y: 0 } });
+    this.spot = html("div", { class: "spot" }, host);
     this.show(data);
     new ResizeObserver(() => this.resize()).observe(host);
     document.addEventListener("theme", () => this.draw());
@@ -185,15 +186,23 @@ class Picture {
   mark(place) {
     if (place === this.marked) return;
     this.marked = place;
-    this.draw();
+    this.ring();
+  }
+
+  // Move the ring, which lies under the picture, to what is marked: nothing is drawn again.
+  ring() {
+    const at = this.marked === null ? null : this.scene.ring(this.marked, this.step), { zoom, x, y } = this.view;
+    this.spot.hidden = !at;
+    if (at) this.spot.style.transform = `translate(${x + zoom * at[0]}px, ${y + zoom * at[1]}px) scale(${(zoom * at[2]) / 20})`;
   }
 
   groups() {
-    return this.scene.groups(this.step, this.when, { ...this.scene.fitted(this.when, this.wide, this.high), zoom: this.view.zoom }, palette(), this.marked);
+    return this.scene.groups(this.step, this.when, { ...this.scene.fitted(this.when, this.wide, this.high), zoom: this.view.zoom }, palette());
   }
 
   draw() {
     this.painter.paint(this.groups(), this.view);
+    this.ring();
     const { nodes, edges } = this.scene, { fates } = this.style;
     const counts = fates.map((f, i) => [nodes.filter((n) => n[2] === i).length, f]).filter((c) => c[0]);
     const text = plural(nodes.length, "node") + " (" + counts.map((c) => c.join(" ")).join(", ") + "), " + plural(edges.length, "edge") + ".";
@@ -276,7 +285,9 @@ class Picture {
     };
     const painter = kind === "svg" ? new SvgPainter(null) : new CanvasPainter(null);
     painter.resize(wide, high, 3);
-    painter.paint(this.groups(), this.view, ground);
+    const groups = this.groups(), at = this.marked === null ? null : this.scene.ring(this.marked, this.step);
+    if (at) groups.push({ layer: "mark", key: "mark", x: at[0], y: at[1], shapes: [{ d: circle(at[2]), fill: palette().mark, stroke: palette().marked, width: 1.5 }] });
+    painter.paint(groups, this.view, ground);
     if (kind === "png") return painter.root.toBlob(send);
     element(painter.root, { width: wide, height: high, xmlns: SVG });
     painter.describe(this.name, "");

@@ -67,7 +67,7 @@ class Scene {
   }
 
   // Everything to paint at step k, with coordinates of step `when` (an animation is on its way there).
-  groups(k, when, fit, palette, marked) {
+  groups(k, when, fit, palette) {
     const { data, still } = this, raw = this.mixed(data.drawings, still ? this.end * data.steps : when);
     const point = (place) => [fit.x + fit.scale * raw[2 * place], fit.y + fit.scale * raw[2 * place + 1]];
     const nodes = nodesAt(data, k), edges = edgesAt(data, k), unit = 100 * fit.scale;
@@ -78,15 +78,22 @@ class Scene {
     for (const e of edges) if (e[0] !== e[1]) this.joined.get(e[0]).push(e[1]), this.joined.get(e[1]).push(e[0]);
     this.tagOf = new Map(nodes.map((n) => [n[0], n[1]]));
     const made = [], key = (e) => e[0] + "-" + e[1];
-    const last = nodes.some((n) => n[0] === marked) || (!still && k > 0 && data.operations[k - 1][4] === marked);
-    if (last) this.mark(made, marked);
     if (this.detailed) this.bands(made);
     const before = new Set(still || k === 0 ? [] : edgesAt(data, k - 1).map(key)), here = new Set(edges.map(key));
     const wedges = new Map(data.wedges.filter((w) => alive(w, k)).map((w) => [Math.min(w[0], w[1]) + "-" + Math.max(w[0], w[1]), w]));
+    const plain = new Map();  // in large graphs, all edges of a fate are one shape
     for (const e of edges) {
-      const fresh = !still && k > 0 && !before.has(key(e));
-      made.push({ layer: "edge", key: "e" + key(e), x: 0, y: 0, shapes: this.edge(e, fresh, wedges.get(key(e))) });
+      const shapes = this.edge(e, !still && k > 0 && !before.has(key(e)), wedges.get(key(e)));
+      if (this.detailed || data.directed) made.push({ layer: "edge", key: "e" + key(e), x: 0, y: 0, shapes });
+      else {
+        for (const s of shapes) {
+          const look = s.stroke + s.width + s.dash;
+          if (!plain.has(look)) plain.set(look, { ...s, d: [] });
+          plain.get(look).d.push(s.d);
+        }
+      }
     }
+    for (const [look, s] of plain) made.push({ layer: "edge", key: look, x: 0, y: 0, shapes: [{ ...s, d: s.d.join("") }] });
     if (!still && k > 0) {
       for (const e of data.edges) {
         if (e[8] === k && !here.has(key(e))) made.push({ layer: "ghost", key: "g" + key(e), x: 0, y: 0, shapes: [{ d: line(point(e[0]), point(e[1])), stroke: palette.soft, width: 1, dash: "2 3" }] });
@@ -102,9 +109,10 @@ class Scene {
     return { layer, key: layer + place, x, y, shapes, fate };
   }
 
-  mark(made, place) {
-    const { palette, radius } = this, r = radius + (this.detailed ? 8 : 5);
-    made.push(this.group("mark", place, [{ d: circle(r), fill: palette.mark, stroke: palette.marked, width: 1.5 }]));
+  // The ring around a place, if something is drawn there: its middle and radius.
+  ring(place, k) {
+    const here = this.tagOf.has(place) || (!this.still && k > 0 && this.data.operations[k - 1][4] === place);
+    return here ? [...this.point(place), this.radius + (this.detailed ? 8 : 5)] : null;
   }
 
   // A band under the part that both graphs share.
@@ -136,7 +144,8 @@ class Scene {
   node([, tag, fate, index]) {
     const { data, style, palette, radius } = this;
     const fill = tag < 0 ? style.blank : data.tags[tag][1], text = tag < 0 ? nodeName(index, fate === 1 || fate === 3) : data.tags[tag][0];
-    const shapes = [{ d: circle(radius + 1.5), fill: palette.card }, ...this.outline(fate, radius + 1.5), { d: circle(radius), fill }];
+    const [edge] = this.outline(fate, radius);
+    const shapes = this.detailed ? [{ d: circle(radius + 1.5), fill: palette.card }, ...this.outline(fate, radius + 1.5), { d: circle(radius), fill }] : [{ ...edge, fill }];
     const size = Math.min(12, (text.length > 2 ? 0.95 : text.length > 1 ? 1.15 : 1.4) * radius);
     if (size * this.fit.zoom > 5) shapes.push({ text, x: 0, y: 0, size, fill: inkOn(fill) });
     if (fate > 1 && this.detailed && radius > 6) shapes.push(...this.badge(fate, radius));
