@@ -8,7 +8,7 @@ from epic import edit_path
 from epic.data import lollipop
 from epic.view import Exhibit, gallery_page
 from epic.view.gallery import comparison
-from tests.view.test_page import EVIL, data_of
+from tests.view.test_page import EVIL, data_of, slide
 
 PAIRS = [(0, 4, "same"), (1, 9, "same"), (0, 3, "different"), (2, 5, "different")]
 
@@ -73,3 +73,27 @@ def test_one_slider_moves_all_and_each_has_its_own(browser, tmp_path, shown, wid
     assert browser.errors() == []
     assert browser.requests() == [(tmp_path / "gallery.html").as_uri()]
     assert browser.run("return document.documentElement.scrollWidth") <= width
+
+
+def test_a_name_opens_the_whole_path_and_back_leads_back(browser, tmp_path, shown):
+    (tmp_path / "gallery.html").write_text(gallery_page(shown, title="all"), encoding="utf-8")
+    browser.open(tmp_path / "gallery.html")
+    names = "return [...document.querySelectorAll('#different h3')].map((e) => e.textContent)"
+    order = sorted((e for e in shown if e.kind == "different"), key=lambda e: e.path.distance)
+    assert browser.run(names) == [f"graph {e.source} \u2192 graph {e.target}" for e in order]
+    browser.run("const s = document.getElementById('sort'); s.value = 'far'; s.dispatchEvent(new Event('change'));")
+    assert browser.run(names) == [f"graph {e.source} \u2192 graph {e.target}" for e in order[::-1]]
+    browser.run("document.querySelectorAll('#same h3 a')[0].click()")
+    title = "return document.getElementById('one').hidden ? '' : document.getElementById('name').textContent"
+    first = max((e for e in shown if e.kind == "same"), key=lambda e: e.path.distance)
+    wanted = f"graph {first.source} \u2192 graph {first.target}"
+    assert browser.settle(title, wanted) == wanted
+    slide(browser, 3)
+    assert browser.run("return location.hash") == f"#path={shown.index(first) + 1}&step=3"
+    assert browser.run("return document.querySelectorAll('#between .node').length") == first.path[3].num_nodes
+    browser.press("right")
+    assert browser.settle("return Number(document.getElementById('slider').value)", 4) == 4
+    browser.run("document.querySelector('#one a').click()")
+    assert browser.settle(title, "") == ""
+    assert browser.run("return document.getElementById('overview').offsetHeight") > 100
+    assert browser.errors() == []

@@ -10,6 +10,7 @@ import pytest
 
 from epic import FeatureCost, InputError, edit_path
 from epic.data import lollipop_graph
+from epic.data.smiles import molecule
 from epic.view.names import Names
 from epic.view.page import path_page
 from tests.sample_graphs import random_graph
@@ -192,6 +193,30 @@ def test_a_node_tells_its_operation_and_the_reverse(browser, tmp_path):
     spot, node = browser.run(f"return ['.spot', '.node:nth-child(3) path'].map((q) => {{ {middle} }})")
     assert spot == pytest.approx(node, abs=1)
     assert browser.errors() == []
+
+
+def test_only_what_has_gone_leaves_a_ghost(browser, tmp_path):
+    pytest.importorskip("rdkit", reason="molecules need the extra mol")
+    path = edit_path(molecule("CCCCCCO"), molecule("CC"), seed=0)
+    path.save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html")
+    for k, op in enumerate(path.operations, 1):
+        slide(browser, k)
+        ghosts = (
+            "return [...document.querySelectorAll('#between g.ghost')].filter((g) => g.childElementCount > 1).length"
+        )
+        assert browser.run(ghosts) == (op.kind == "delete")
+
+
+def test_a_tap_shows_what_a_pointer_shows(browser, tmp_path):
+    sample().save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html", 420)
+    tap = "const b = document.querySelector('#source .node').getBoundingClientRect();"
+    tap += "const at = { clientX: b.x + b.width / 2, clientY: b.y + b.height / 2, pointerType: 'touch' };"
+    for kind in ("pointerdown", "pointerup", "pointerleave"):
+        browser.run(tap + "document.getElementById('source').dispatchEvent(new PointerEvent(arguments[0], at))", kind)
+    assert browser.run("return document.getElementById('tip').textContent").startswith("step ")
+    assert not browser.run("return document.getElementById('tip').hidden")
 
 
 def test_an_address_leads_to_its_step(browser, tmp_path):

@@ -2,7 +2,7 @@
 // Paints the shapes of scene.js: as SVG, in which only what changed is touched, or on a canvas where there is much to
 // paint. Text only ever becomes text nodes.
 const SVG = "http://www.w3.org/2000/svg";
-const LAYERS = ["mark", "band", "ghost", "edge", "node"];
+const LAYERS = ["band", "mark", "ghost", "edge", "node"];
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
 function element(made, attributes, parent, text) {
@@ -189,7 +189,7 @@ class Picture {
     this.ring();
   }
 
-  // Move the ring, which lies under the picture, to what is marked: nothing is drawn again.
+  // Move the ring, which lies over the picture, to what is marked: nothing is drawn again.
   ring() {
     const at = this.marked === null ? null : this.scene.ring(this.marked, this.step), { zoom, x, y } = this.view;
     this.spot.hidden = !at;
@@ -265,7 +265,10 @@ class Picture {
       if (moved < 6) this.watch(this.place(event), true, event);
     });
     host.addEventListener("pointercancel", (event) => down.delete(event.pointerId));
-    host.addEventListener("pointerleave", (event) => (down.delete(event.pointerId), this.watch(null, false, event)));
+    host.addEventListener("pointerleave", (event) => {
+      down.delete(event.pointerId);
+      if (event.pointerType !== "touch") this.watch(null, false, event);  // a finger leaves after each tap
+    });
     if (!zoom) return;
     host.addEventListener("wheel", (event) => {
       if (this.view.zoom === 1 && event.deltaY > 0) return;  // the page scrolls on

@@ -98,7 +98,7 @@ class Scene {
       for (const e of data.edges) {
         if (e[8] === k && !here.has(key(e))) made.push({ layer: "ghost", key: "g" + key(e), x: 0, y: 0, shapes: [{ d: line(point(e[0]), point(e[1])), stroke: palette.soft, width: 1, dash: "2 3" }] });
       }
-      for (const n of data.nodes) if (n[5] === k && n[2] === 2) made.push(this.group("ghost", n[0], this.gone()));
+      for (const n of data.nodes) if (n[5] === k && n[2] === 2 && !this.tagOf.has(n[0])) made.push(this.group("ghost", n[0], this.gone()));
     }
     for (const n of nodes) made.push(this.group("node", n[0], data.molecule ? this.atom(n) : this.node(n), this.style.fates[n[2]]));
     return made;
