@@ -147,7 +147,7 @@ class Picture {
   show(data) {
     this.data = data;
     this.scene = new Scene(data, this.style, this.end);
-    const wanted = this.scene.detailed ? SvgPainter : CanvasPainter;
+    const wanted = this.scene.simple ? SvgPainter : CanvasPainter;
     if (!(this.painter instanceof wanted)) {
       if (this.painter) this.painter.root.remove();
       this.painter = new wanted(this.host);
@@ -170,7 +170,7 @@ class Picture {
     const from = this.when, calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     Object.assign(this, { step: k, marked });
     cancelAnimationFrame(this.moving);
-    if (!glide || calm || from === k) {
+    if (!glide || calm || from === k || !this.scene.detailed) {
       this.when = k;
       return this.draw();
     }

@@ -14,6 +14,7 @@ const luminance = (c) => 0.299 * c[0] + 0.587 * c[1] + 0.114 * c[2];
 const channels = (fill) => [1, 3, 5].map((i) => parseInt(fill.slice(i, i + 2), 16));
 const inkOn = (fill) => (luminance(channels(fill)) > 115 ? "#111111" : "#FFFFFF");
 const DETAILED = 150;  // pictures of more places have no bands, badges and fine outlines
+const ELEMENTS = 60;  // pictures of more places are painted on a canvas
 
 // The colour of an element's letters, dark enough for a light page and light enough for a dark one.
 function lettering(fill, dark) {
@@ -26,7 +27,8 @@ class Scene {
   // `end` is undefined for the way between, 0 for the source and 1 for the target.
   constructor(data, style, end) {
     Object.assign(this, { data, style, end, still: end !== undefined });
-    this.detailed = data.drawings[0].length / 2 <= DETAILED;
+    const places = data.drawings[0].length / 2;
+    Object.assign(this, { detailed: places <= DETAILED, simple: places <= ELEMENTS });
     const first = new Map(), tags = (tag) => (tag < 0 ? "" : data.tags[tag][0] + data.tags[tag][4]);
     this.changed = new Set();
     for (const [place, tag, , , born] of data.nodes) {
