@@ -72,11 +72,20 @@ class Browser:
         frames = (
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50)))"
         )
-        self._call("POST", "/execute/async", {"script": frames, "args": []})
+        self.run_async(frames)
 
     def run(self, script: str, *arguments: Any) -> Any:
         """The value that a piece of JavaScript returns."""
         return self._call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def run_async(self, script: str) -> Any:
+        """The value that a piece of JavaScript gives to its last argument, a function."""
+        return self._call("POST", "/execute/async", {"script": script, "args": []})
+
+    def busy_seconds(self) -> float:
+        """Processor time that the page's thread has used: scripts, styles, layout and painting."""
+        self._command("Performance.enable", timeDomain="threadTicks")
+        return {m["name"]: m["value"] for m in self._command("Performance.getMetrics")["metrics"]}["TaskDuration"]
 
     def settle(self, script: str, expected: Any) -> Any:
         """Return the value of a script once it is as expected, or after ten seconds; keys take effect later."""

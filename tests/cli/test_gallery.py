@@ -23,7 +23,7 @@ def test_gallery_writes_a_page(small, tmp_path):
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("Mean distance ")
     page = (tmp_path / "gallery.html").read_text(encoding="utf-8")
-    assert [p["kind"] for p in data_of(page)["paths"]] == ["same"] * 3 + ["different"] * 2
+    assert [p["kind"] for p in data_of(page)["entries"]] == ["same"] * 3 + ["different"] * 2
 
 
 def test_gallery_matches_edges_too(small, tmp_path):

@@ -20,7 +20,7 @@ def test_path_writes_a_page(small, tmp_path):
     assert run.returncode == 0, run.stderr
     page = (tmp_path / "path.html").read_text(encoding="utf-8")
     assert "<title>a&lt;b&gt;: graph 0 to graph 5</title>" in page
-    steps = data_of(page)["path"]["steps"]
+    steps = data_of(page)["entry"]["ways"][0]["steps"]
     assert f"{steps} operations" in run.stdout
 
 
@@ -35,10 +35,10 @@ def test_path_by_row_and_by_name(tmp_path, monkeypatch):
     assert "100.0% of cost   active 1.00" in run.stdout
     page = (tmp_path / "path.html").read_text(encoding="utf-8")
     assert "<title>own: b3 (row 2) to b&lt;1&gt; (row 0)</title>" in page
-    assert '<p class="about">CCCO</p>' in page
-    data = data_of(page)
+    data = data_of(page)["entry"]
+    assert data["smiles"] == ["CCCO", "CCO"]
     assert data["names"] == ["b3 (row 2)", "b<1> (row 0)"]
-    assert data["path"]["label"]["names"] == ["inactive", "active"]
+    assert data["ways"][0]["label"]["names"] == ["inactive", "active"]
     run = epic("path", str(own), "1", "2")
     assert (run.returncode, run.stderr.splitlines()[-1]) == (
         2,
@@ -46,8 +46,8 @@ def test_path_by_row_and_by_name(tmp_path, monkeypatch):
     )
     run = epic("gallery", str(own), "--pairs", "2", "--out", str(tmp_path / "gallery.html"))
     assert run.returncode == 0, run.stderr
-    (shown,) = data_of((tmp_path / "gallery.html").read_text(encoding="utf-8"))["paths"]
-    assert sorted(shown["graphs"]) == ["b3 (row 2)", "b<1> (row 0)"]
+    (shown,) = data_of((tmp_path / "gallery.html").read_text(encoding="utf-8"))["entries"]
+    assert sorted(shown["names"]) == ["b3 (row 2)", "b<1> (row 0)"]
     assert sorted(shown["classes"]) == ["active", "inactive"]
 
 
@@ -89,3 +89,36 @@ def test_path_with_edges(small):
     cost = [float(re.search(r"distance ([\d.]+)", r.stdout)[1]) for r in (run, nodes)]
     assert cost[0] > cost[1]
     assert epic("path", str(small), "0", "1", "--matching", "edge").returncode == 2
+
+
+def test_other_ways_and_atoms_are_drawn(tmp_path, tu_copy):
+    run = epic("path", str(tu_copy), "0", "1", "--others", "edges,bfs", "--out", str(tmp_path / "path.html"))
+    assert run.returncode == 0, run.stderr
+    ways = data_of((tmp_path / "path.html").read_text(encoding="utf-8"))["entry"]["ways"]
+    titles = [w["title"] for w in ways]
+    assert titles == ["nodes matched, order random", "edges matched, order random", "nodes matched, order bfs"]
+    assert not ways[0]["molecule"]
+    run = epic("path", str(tu_copy), "0", "1", "--atoms", "N,C", "--out", str(tmp_path / "path.html"))
+    assert run.returncode == 0, run.stderr
+    (way,) = data_of((tmp_path / "path.html").read_text(encoding="utf-8"))["entry"]["ways"]
+    assert {t[0] for t in way["tags"]} == {"N", "C"}
+    for words, says in (
+        (("--others", "sideways"), "unknown way 'sideways'"),
+        (("--atoms", "C,Xx"), "'Xx' is no chemical element"),
+        (("--atoms", "C,N,O"), "has 2 node labels, and 3 elements were given"),
+    ):
+        run = epic("path", str(tu_copy), "0", "1", *words)
+        assert run.returncode == 2
+        assert says in run.stderr
+
+
+@pytest.fixture
+def tu_copy(tmp_path):
+    """Two small graphs in TU format, without a map of labels."""
+    folder = tmp_path / "TOY"
+    folder.mkdir()
+    files = {"A": "1, 2\n2, 1\n3, 4\n4, 3\n4, 5\n5, 4", "graph_indicator": "1\n1\n2\n2\n2"}
+    files |= {"graph_labels": "0\n1", "node_labels": "4\n7\n4\n4\n7"}
+    for what, text in files.items():
+        (folder / f"TOY_{what}.txt").write_text(text + "\n")
+    return folder

@@ -7,7 +7,10 @@ import pytest
 from epic import InputError
 from epic.compare.plan import Entry
 from epic.compare.runs import Runs
+from epic.compare.statistics import Comparison, pooled
 from epic.compare.store import Store
+from epic.compare.verdict import Against, Difference
+from epic.paper.charts import _over_datasets, forests
 from epic.paper.plans import load_plan
 from epic.paper.report import report
 from epic.paper.run_summary import called_plans
@@ -18,7 +21,9 @@ EVIL = "<script>alert(1)</script>"
 
 def evil():
     """A plan whose names and errors are markup."""
-    entries = [Entry(label=n, method=m) for n, m in ((EVIL, "vanilla"), ("drop_edge", "drop_edge"))]
+    entries = [
+        Entry(label=n, method=m) for n, m in ((EVIL, "vanilla"), ("drop_edge", "drop_edge"), (EVIL[1:], "drop_node"))
+    ]
     return tiny(title=EVIL, datasets=(EVIL, "B"), entries=entries, name=f"tiny {EVIL}")
 
 
@@ -93,6 +98,40 @@ def test_every_picture_has_words_and_every_plan_its_charts(store):
     ):
         assert expected in titles
     assert "epic reproduce main --datasets IMDB-BINARY --backbones gin --methods vanilla,drop_edge,submix,epic" in page
+
+
+def test_the_page_starts_with_what_was_run_and_the_verdict(store):
+    page = report(called_plans(store))
+    start, table = page.index('id="ran"'), page.index('id="plan-1"')
+    assert start < table
+    top = page[start:table]
+    assert "epic reproduce main --datasets IMDB-BINARY" in top
+    assert "<b>epic, GIN:</b> on one split: +4.0 points over 5 seeds" in top
+    assert top.count('<figure class="chart">') == 4  # main, and noise at three levels
+    said = re.search(r'aria-label="main, GIN: IMDB-BINARY. Difference to vanilla in points. ([^"]*)"', top)[1]
+    assert said == "; ".join(
+        f"{name} on one split: {gap} points over 5 seeds"
+        for name, gap in (("drop_edge", "-1.0"), ("submix", "+1.0"), ("epic", "+4.0"))
+    )
+
+
+def test_every_link_of_the_contents_leads_somewhere(store):
+    page = report(called_plans(store))
+    links = re.findall(r'href="#([^"]+)"', page)
+    assert len(links) > 12
+    assert set(links) <= set(re.findall(r' id="([^"]+)"', page))
+
+
+def test_the_forest_has_the_mean_of_several_datasets():
+    def part(name, gap):
+        found = Comparison(gap, gap - 1, gap + 1, 0.01, 3.0, 5, 5)
+        return Difference(name, (gap,) * 5, found, "splits")
+
+    rival = Against("a $x$", "vanilla", "gin", 0.0, (part("A", 1.0), part("B", 3.0)), 2.0, None)
+    (chart,) = forests("mine", [rival])
+    assert "mine, GIN: A, B" in chart
+    assert "a $x$" in chart  # no formula
+    assert _over_datasets(rival) == pooled([d.found for d in rival.parts])
 
 
 def test_best_is_told_by_more_than_colour(store):

@@ -33,6 +33,13 @@ def test_runs_time_versions_and_failures_are_counted(tmp_path):
     )
 
 
+def test_plans_of_our_own_follow_those_of_the_paper(tmp_path):
+    for name in ("regime", "main"):
+        plan = load_plan(name, datasets=("BZR",), backbones=("gin",), methods=["vanilla"], seeds=1)
+        store = fill(plan, tmp_path / "r.jsonl", lambda c: 0.5)
+    assert [plan.name for plan in found_in(store)] == ["main", "regime"]
+
+
 def test_a_plan_is_shown_as_it_was_called(tmp_path):
     part = load_plan("noise", datasets=("IMDB-MULTI",), backbones=("gin",), methods=["vanilla", "flag"], epochs=7)
     store = fill(part, tmp_path / "r.jsonl", lambda c: 0.5)

@@ -53,7 +53,7 @@ def test_fates_tell_what_becomes_of_nodes_and_edges():
     assert fates == {0: kinds["substitute"], 1: kinds["substitute"], 2: kinds["delete"]}
     source, target = ({e[:2] for e in alive(data["edges"], k)} for k in (0, len(path)))
     for edge in data["edges"]:
-        assert edge[5] == (0 if edge[:2] in source & target else 1 if edge[:2] in source else 2)
+        assert edge[6] == (0 if edge[:2] in source & target else 1 if edge[:2] in source else 2)
     assert [o[3] for o in data["operations"]] == pytest.approx([op.cost for op in path.operations])
 
 

@@ -3,12 +3,14 @@
 import json
 import re
 import time
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from epic import FeatureCost, InputError, edit_path
 from epic.data import lollipop_graph
+from epic.data.smiles import molecule
 from epic.view.names import Names
 from epic.view.page import path_page
 from tests.sample_graphs import random_graph
@@ -35,15 +37,15 @@ def test_a_page_is_small_and_whole(tmp_path):
     outside = [a for a in re.findall(r"https?://[^\s\"'<)]*", page) if a != "http://www.w3.org/2000/svg"]
     assert outside == []
     assert not re.search(r"<(link|img|script|iframe)[^>]+(src|href)=\"(?!data:)", page)
-    assert data_of(page)["path"]["steps"] == len(path)
+    assert data_of(page)["entry"]["ways"][0]["steps"] == len(path)
 
 
 def test_names_are_text_and_never_markup():
     page = path_page(sample(), title=EVIL, names=Names((EVIL,) * 3, (EVIL, "&amp;")), ends=(EVIL, "</script>"))
     assert EVIL not in page
     assert page.count("<script") == 3
-    assert data_of(page)["path"]["label"]["names"] == [EVIL, "&amp;"]
-    assert data_of(page)["names"] == [EVIL, "</script>"]
+    assert data_of(page)["entry"]["ways"][0]["label"]["names"] == [EVIL, "&amp;"]
+    assert data_of(page)["entry"]["names"] == [EVIL, "</script>"]
 
 
 def test_a_notebook_gets_the_page_in_a_frame():
@@ -135,18 +137,210 @@ def test_keys_play_and_a_click_move_the_path(browser, tmp_path):
     assert browser.errors() == []
 
 
-def test_places_do_not_move(browser, tmp_path):
+def where(browser, picture):
+    """Places on the screen of the nodes of a picture, by what is written on them, without size and shift."""
+    script = (
+        "return [...document.querySelectorAll('#' + arguments[0] + ' .node')].map((g) => "
+        "[g.textContent, ...g.getAttribute('transform').match(/[-.0-9]+/g).map(Number)])"
+    )
+    return {text: np.array(at) for text, *at in browser.run(script, picture)}
+
+
+def shape(places):
+    """The same places with mean 0 and size 1."""
+    at = np.array([places[name] for name in sorted(places)])
+    at = at - at.mean(0)
+    return at / np.linalg.norm(at)
+
+
+def test_the_middle_starts_as_the_source_and_ends_as_the_target(browser, tmp_path):
+    path = sample(x=None)  # nodes carry their numbers
+    path.save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html")
+    slide(browser, 0)
+    assert shape(where(browser, "between")) == pytest.approx(shape(where(browser, "source")), abs=2e-3)
+    before = where(browser, "between")
+    room = browser.run("const e = document.getElementById('between'); return Math.min(e.clientWidth, e.clientHeight)")
+    longest = 0.0
+    for k in range(1, len(path) + 1):
+        slide(browser, k)
+        after = where(browser, "between")
+        longest = max(longest, *(np.linalg.norm(after[n] - before[n]) for n in after.keys() & before.keys()))
+        before = after
+    assert longest < 0.3 * room  # nothing jumps
+    assert shape(before) == pytest.approx(shape(where(browser, "target")), abs=2e-3)
+
+
+def test_a_node_tells_its_operation_and_the_reverse(browser, tmp_path):
     path = sample()
     path.save(tmp_path / "path.html")
     browser.open(tmp_path / "path.html")
-    circles = "[...document.querySelectorAll('#between .node circle')]"
-    where = f"return {circles}.map((c) => c.getAttribute('cx') + ' ' + c.getAttribute('cy'))"
-    everywhere = set()
-    for k in range(len(path) + 1):
+    slide(browser, 1)
+    spot = "const b = document.querySelectorAll('#source .node')[2].getBoundingClientRect();"
+    spot += "const at = { clientX: b.x + b.width / 2, clientY: b.y + b.height / 2, bubbles: true, pointerId: 7 };"
+    browser.run(spot + "document.getElementById('source').dispatchEvent(new PointerEvent('pointermove', at));")
+    said = browser.run("return document.getElementById('tip').textContent")
+    step = next(k for k, op in enumerate(path.operations, 1) if op.source == 2)
+    assert said.startswith(f"step {step}: {path.operations[step - 1].kind} 2")
+    assert browser.run("return [...document.querySelectorAll('.seen .at')].map((e) => e.textContent)") == [str(step)]
+    browser.run(spot + "document.getElementById('source').dispatchEvent(new PointerEvent('pointerleave', at));")
+    assert browser.run("return document.getElementById('tip').hidden")
+    browser.run(
+        "document.querySelectorAll('.operation')[arguments[0]].dispatchEvent(new Event('mouseenter'))", step - 1
+    )
+    middle = "const b = document.querySelector('#source ' + q).getBoundingClientRect();"
+    middle += "return [b.x + b.width / 2, b.y + b.height / 2]"
+    spot, node = browser.run(f"return ['.spot', '.node:nth-child(3) path'].map((q) => {{ {middle} }})")
+    assert spot == pytest.approx(node, abs=1)
+    assert browser.errors() == []
+
+
+def test_only_what_has_gone_leaves_a_ghost(browser, tmp_path):
+    pytest.importorskip("rdkit", reason="molecules need the extra mol")
+    path = edit_path(molecule("CCCCCCO"), molecule("CC"), seed=0)
+    path.save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html")
+    for k, op in enumerate(path.operations, 1):
         slide(browser, k)
-        everywhere |= set(browser.run(where))
-    kinds = [op.kind for op in path.operations]
-    assert len(everywhere) == len(kinds)  # one place for each operation, whatever the step
+        ghosts = (
+            "return [...document.querySelectorAll('#between g.ghost')].filter((g) => g.childElementCount > 1).length"
+        )
+        assert browser.run(ghosts) == (op.kind == "delete")
+
+
+def test_a_tap_shows_what_a_pointer_shows(browser, tmp_path):
+    sample().save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html", 420)
+    tap = "const b = document.querySelector('#source .node').getBoundingClientRect();"
+    tap += "const at = { clientX: b.x + b.width / 2, clientY: b.y + b.height / 2, pointerType: 'touch' };"
+    for kind in ("pointerdown", "pointerup", "pointerleave"):
+        browser.run(tap + "document.getElementById('source').dispatchEvent(new PointerEvent(arguments[0], at))", kind)
+    assert browser.run("return document.getElementById('tip').textContent").startswith("step ")
+    assert not browser.run("return document.getElementById('tip').hidden")
+
+
+def test_an_address_leads_to_its_step(browser, tmp_path):
+    path = sample()
+    path.save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html")
+    browser.run("location.hash = '#step=4'")
+    assert browser.settle("return Number(document.getElementById('slider').value)", 4) == 4
+    slide(browser, 6)
+    assert browser.run("return location.hash") == "#step=6"
+    browser.run("location.hash = '#step=9999'")
+    assert browser.settle("return Number(document.getElementById('slider').value)", len(path)) == len(path)
+
+
+def test_the_picture_zooms_and_everything_comes_back(browser, tmp_path):
+    sample().save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html")
+    zoom = "return document.querySelector('#between svg > g').getAttribute('transform')"
+    assert browser.run(zoom) == "translate(0 0) scale(1)"
+    browser.run("document.getElementById('nearer').click()")
+    assert "scale(1.5)" in browser.run(zoom)
+    wheel = "const e = new WheelEvent('wheel', { deltaY: -100, clientX: 500, clientY: 300, cancelable: true });"
+    assert browser.run(wheel + "document.getElementById('between').dispatchEvent(e); return e.defaultPrevented")
+    assert float(browser.run(zoom).split("scale(")[1][:-1]) == pytest.approx(1.5 * np.exp(0.22))
+    browser.run("document.getElementById('whole').click()")
+    assert browser.run(zoom) == "translate(0 0) scale(1)"
+
+
+SAVED = """
+const made = URL.createObjectURL;
+URL.createObjectURL = (blob) => {
+  new Response(blob).arrayBuffer().then((b) => window.saved = [...new Uint8Array(b)]);
+  return made.call(URL, blob);
+};
+HTMLAnchorElement.prototype.click = function () { window.called = this.download; };
+"""
+
+
+def saved(browser, kind):
+    browser.run(f"window.saved = null; document.getElementById('{kind}').click()")
+    deadline = time.monotonic() + 20
+    while (found := browser.run("return window.saved")) is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert browser.run("return window.called") == f"step-3.{kind}"
+    return bytes(found)
+
+
+@pytest.mark.parametrize("nodes", [9, 90])
+def test_a_step_can_be_saved_as_svg_and_png(browser, tmp_path, nodes):
+    path = sample((nodes, 2 * nodes))
+    path.save(tmp_path / "path.html", names=Names((EVIL,) * 3))
+    browser.open(tmp_path / "path.html")
+    slide(browser, 3)
+    browser.run(SAVED)
+    root = ElementTree.fromstring(saved(browser, "svg"))
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    drawn = [g for g in root.iter("{http://www.w3.org/2000/svg}g") if g.get("class", "").startswith("node")]
+    assert len(drawn) == path[3].num_nodes
+    assert saved(browser, "png").startswith(b"\x89PNG")
+    assert browser.errors() == []
+
+
+def test_the_theme_can_be_switched(browser, tmp_path):
+    sample().save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html")
+    stroke = "document.querySelector('#between .edge path').getAttribute('stroke')"
+    look = f"return [getComputedStyle(document.body).backgroundColor, {stroke}]"
+    ground, ink = browser.run(look)
+    browser.run("document.getElementById('theme').click()")
+    other, pale = browser.run(look)
+    light = [sum(map(int, re.findall(r"\d+", c)[:3])) for c in (ground, other, ink, pale)]
+    assert light[0] > 600 > 200 > light[1]
+    assert light[2] < light[3]
+
+
+def test_other_ways_can_be_chosen(browser, tmp_path):
+    ends = [random_graph(np.random.default_rng(n), n, 0.3, edge_width=None) for n in (8, 10)]
+    main, other = (edit_path(*ends, matching=m, seed=0) for m in ("nodes", "edges"))
+    main.save(tmp_path / "path.html", others=[other])
+    browser.open(tmp_path / "path.html")
+    slide(browser, len(main))
+    browser.run("document.querySelectorAll('#ways button')[1].click()")
+    assert (
+        browser.run("return document.querySelector('#ways [aria-pressed=true]').textContent")
+        == "edges matched, order random"
+    )
+    assert f"Distance {other.distance:.4g}" in browser.run("return document.getElementById('about').textContent")
+    assert drawn(browser) == (other.target.num_nodes, lines(other.target))
+    assert browser.run("return location.hash") == f"#path=2&step={len(other)}"
+    with pytest.raises(InputError, match="up to 3 paths, got 4"):
+        path_page(main, others=[other] * 3)
+
+
+def test_large_graphs_are_painted_on_a_canvas(browser, tmp_path):
+    path = sample((150, 170))
+    path.save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html")
+    for k in (0, 40, len(path)):
+        slide(browser, k)
+        found = browser.run("const d = document.getElementById('between').dataset; return [d.nodes, d.edges]")
+        assert found == [str(path[k].num_nodes), str(lines(path[k]))]
+    inked = (
+        "const c = document.querySelector('#between canvas');"
+        "const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+        "let n = 0; for (let i = 3; i < p.length; i += 4) n += p[i] > 0; return n / (c.width * c.height)"
+    )
+    assert 0.02 < browser.run(inked) < 0.95
+    assert "170 nodes" in browser.run("return document.querySelector('#between canvas').getAttribute('aria-label')")
+    assert browser.errors() == []
+
+
+@pytest.mark.parametrize("width", [420, 1920])
+def test_everything_is_reachable_and_nothing_empty(browser, tmp_path, width):
+    sample().save(tmp_path / "path.html")
+    browser.open(tmp_path / "path.html", width, 900)
+    assert browser.run("return document.documentElement.scrollWidth") <= width
+    outside = (
+        "return [...document.querySelectorAll('button, input, .card')].filter((e) => e.offsetParent).filter((e) => {"
+        " const b = e.getBoundingClientRect(); return b.left < 0 || b.right > innerWidth || b.width < 12; }).length"
+    )
+    assert browser.run(outside) == 0
+    wide = "return document.querySelector('.path').getBoundingClientRect().width"
+    assert browser.run(wide) > 0.95 * width
 
 
 def test_names_are_shown_as_they_are(browser, tmp_path):

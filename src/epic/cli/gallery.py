@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epic.cli.fields import options_from
-from epic.cli.options import CostFile, DataFolder, EdgePrice, Matching, Order, cost_from, need_writable, opened
+from epic.cli.fields import listed, options_from
+from epic.cli.options import Atoms, CostFile, DataFolder, EdgePrice, Matching, Order, cost_from, need_writable, opened
 from epic.errors import InputError
 from epic.train.config import RunConfig
 
@@ -26,6 +26,7 @@ def gallery(
     matching: Matching = "nodes",
     edge_price: EdgePrice = None,
     order: Order = "random",
+    atoms: Atoms = "",
     out: Annotated[Path, typer.Option(help="Page to write: .html.")] = Path("gallery.html"),
     data: DataFolder = None,
 ) -> None:
@@ -36,15 +37,17 @@ def gallery(
     need_writable(out, ".html")
     from epic._io import write_text
     from epic.view.gallery import comparison, gallery_page
+    from epic.view.names import dataset_names
 
     loaded = opened(run, data)
+    names = dataset_names(loaded, atoms=listed(atoms))
     how: dict[str, Any] = {"matching": matching, "edge_cost": edge_price, "order": order}
     shown = exhibits(loaded, cost=cost_from(cost), pairs=pairs, seed=run["seed"], **how)
     used = "Operations are counted." if cost is None else f"Costs from {cost.name}."
     if matching == "edges":
         used += " Nodes and edges are matched together."
     title = f"{len(shown)} edit paths of {loaded.name}"
-    write_text(out, gallery_page(shown, title=title, about=used, names=loaded.name))
+    write_text(out, gallery_page(shown, title=title, about=used, names=names))
     typer.echo(comparison(shown) or f"{len(shown)} paths")
     typer.echo(f"wrote {out}")
 

@@ -41,6 +41,13 @@ EdgePrice = Annotated[
     float | None,
     typer.Option(help="Price of an edge operation with --matching edges (default: the mean node price).", min=0),
 ]
+Atoms = Annotated[
+    str,
+    typer.Option(
+        help="Elements of the node labels in order, such as C,N,O, to draw molecules where the data has no names.",
+        show_default=False,
+    ),
+]
 Workers = Annotated[int, typer.Option(help="Processes, one thread each.", min=1)]
 Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]
 Device = Annotated[str, typer.Option(help="Where to compute: cpu, cuda, cuda:1, ...")]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from epic.cli.fields import options_from
-from epic.cli.options import CostFile, DataFolder, EdgePrice, Matching, Order, cost_from, need_writable, opened
+from epic.cli.fields import listed, options_from
+from epic.cli.options import Atoms, CostFile, DataFolder, EdgePrice, Matching, Order, cost_from, need_writable, opened
+from epic.errors import choose
 from epic.train.config import RunConfig
+
+if TYPE_CHECKING:
+    from epic.paths import EditPath
 
 WHICH = (
     "the row of its file, or its name. Rows are counted from 0: not the header and blank lines, but rows that are left "
@@ -28,16 +32,23 @@ def path(
     edge_price: EdgePrice = None,
     order: Order = "random",
     out: Annotated[Path | None, typer.Option(help="Page with a slider (.html) or picture (.png, .svg, .pdf).")] = None,
+    others: Annotated[
+        str, typer.Option(help="Up to two other ways that the page can switch to, such as edges,connected.")
+    ] = "",
+    atoms: Atoms = "",
     steps: Annotated[int, typer.Option(help="Graphs in a picture.", min=2)] = 6,
     data: DataFolder = None,
 ) -> None:
     """Print the edit path between two graphs of a dataset, and draw it.
 
-    Examples: epic path NCI1 12 57 --cost nci1.safetensors --out path.html, or epic path drugs.csv aspirin ibuprofen
-    --matching edges --order valid
+    Examples: epic path MUTAG 3 40 --matching edges --others nodes,bfs --out path.html, or epic path drugs.csv aspirin
+    ibuprofen --matching edges --order valid
     """
+    from epic.distance.edges import MATCHINGS
     from epic.paths import edit_path
     from epic.paths.edit_path import SAVED_AS
+    from epic.paths.operations import ORDERS
+    from epic.view.names import dataset_names
 
     if out is not None:
         need_writable(out, *SAVED_AS)
@@ -45,15 +56,17 @@ def path(
     numbers = (loaded.find(start), loaded.find(end))
     graphs = (loaded[numbers[0]], loaded[numbers[1]])
     ends = (loaded.graphs.title(numbers[0]), loaded.graphs.title(numbers[1]))
-    found = edit_path(
-        *graphs,
-        cost_from(cost),
-        matching=matching,
-        edge_cost=edge_price,
-        order=order,
-        seed=run["seed"],
-        num_classes=loaded.num_classes,
-    )
+    names = dataset_names(loaded, atoms=listed(atoms))
+    priced = cost_from(cost)
+
+    def find(matching: str = matching, order: str = order) -> EditPath:
+        known = {"seed": run["seed"], "num_classes": loaded.num_classes}
+        edges = edge_price if matching == "edges" else None
+        return edit_path(*graphs, priced, matching=matching, edge_cost=edges, order=order, **known)
+
+    found = find()
+    also = [choose(word, (*MATCHINGS, *ORDERS), "way") for word in listed(others)]
+    ways = [find(**{"matching" if word in MATCHINGS else "order": word}) for word in also]
     for what, title, graph in zip(("from", "to"), ends, graphs, strict=True):
         typer.echo(f"{what:<4}  {title}" + (f": {graph.smiles}" if "smiles" in graph else ""))
     typer.echo(str(found))
@@ -65,7 +78,7 @@ def path(
         typer.echo(f"{sum(found.valid)} of {len(found.valid)} graphs are valid molecules")
     if out is not None:
         title = f"{loaded.name}: {ends[0]} to {ends[1]}"
-        found.save(out, title=title, names=loaded.name, ends=ends, steps=steps)
+        found.save(out, title=title, names=names, ends=ends, others=ways, steps=steps)
         typer.echo(f"wrote {out}")
 
 

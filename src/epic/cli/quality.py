@@ -45,7 +45,7 @@ def quality(
     from epic.data.collection import cache_folder
     from epic.train.config import default_settings, run_config
     from epic.train.run import cost_of, dataset_of, setup
-    from epic.view.molecule import KNOWN
+    from epic.view.names import dataset_names
 
     names = [choose(name, METHODS, "method") for name in need_some(listed(methods), "methods")]
     asked: dict[str, Any] = {"matching": matching} if matching != "nodes" else {}
@@ -57,7 +57,7 @@ def quality(
     loaded, split = dataset_of(configs[0], data)
     tell_notes(loaded)
     train, validation = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
-    folder, seed, chemistry = cache_folder() / "costs", run["seed"], KNOWN.get(loaded.name)
+    folder, seed, chemistry = cache_folder() / "costs", run["seed"], dataset_names(loaded).chemistry
     learned, _ = cost_of(configs[0].cost, train, validation, seed, folder, task=loaded.task, progress=progress())
     distances: dict[str, Cost] = {"learned": learned, "unit": UnitCost()}
 

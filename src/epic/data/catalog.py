@@ -92,7 +92,7 @@ def _from_folder(path: Path, task: str | None) -> Dataset:
     if not found:
         raise InputError(f"{path} holds no graphs: there is neither *_A.txt (TU format) nor {MANIFEST} (shards)")
     name = found[0].name.removesuffix("_A.txt")
-    return _labelled(name, tudataset.read_tu(found[0].parent, name), name, task or "classes")
+    return tudataset.read_tu_set(found[0].parent, name, task or "classes")
 
 
 def _labelled(name: str, graphs: PackedGraphs, where: str, task: str | None = None) -> Dataset:

@@ -22,7 +22,9 @@ from epic.graphs.packed import entries
 from epic.labels import TASKS
 
 log = logging.getLogger(__name__)
-FORMAT = "names"  # of the header of parsed sets; another one is parsed again
+FORMAT = "atoms"  # of the header of parsed sets; another one is parsed again
+
+TEXTS = ("notes", "atoms", "bonds")  # of a dataset, kept in the header
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,9 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
                 split = header["split"] and Split(**{k: torch.tensor(part) for k, part in header["split"].items()})
                 about = {k: entries(v) for k, v in header["per_graph"].items()}
                 graphs = replace(graphs, per_graph=about)
-                return Dataset(name, graphs, choose(header["task"], TASKS, "task"), split, tuple(header["notes"]))
+                notes, atoms, bonds = (tuple(header[k]) for k in TEXTS)
+                task = choose(header["task"], TASKS, "task")
+                return Dataset(name, graphs, task, split, notes, atoms=atoms, bonds=bonds)
     except InputError:
         pass
     dataset = read()
@@ -114,7 +118,7 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
     about = {k: v.tolist() for k, v in dataset.graphs.per_graph.items()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"task": dataset.task, "split": parts, "notes": dataset.notes, "per_graph": about}
+        kept = {"task": dataset.task, "split": parts, "per_graph": about, **{k: getattr(dataset, k) for k in TEXTS}}
         write_graphs(path, dataset.graphs, stamp=stamp, **kept)
     except (InputError, OSError) as error:  # a read-only home or a full disk is no reason to fail
         log.debug("cannot write %s: %s", path, error)

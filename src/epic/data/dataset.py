@@ -27,6 +27,8 @@ class Dataset:
         split: The official split, if there is one.
         notes: What a reader had to leave out or change.
         degree_features: Whether ``x`` was made from node degrees.
+        atoms: The element of each node label, where the files of the set say so.
+        bonds: The bond of each edge label, likewise.
     """
 
     name: str
@@ -35,6 +37,8 @@ class Dataset:
     split: Split | None = None
     notes: tuple[str, ...] = ()
     degree_features: bool = False
+    atoms: tuple[str, ...] = ()
+    bonds: tuple[str, ...] = ()
 
     @property
     def y(self) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,10 @@ from torch import Tensor
 
 from epic.data.collection import Collection, integers
 from epic.data.dataset import Dataset, task_of
+from epic.data.label_map import read_label_map
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, offsets
+from epic.labels import typed
 
 MOST_NUMBERS = 1 << 28
 """Numbers in a matrix of one-hot labels, at most."""
@@ -103,10 +106,19 @@ def _one_hot(path: Path, rows: int) -> Tensor:
     return torch.cat([F.one_hot(torch.from_numpy(c)) for _, c in codes], dim=1).float()
 
 
-def _dataset(folder: Path, name: str) -> Dataset:
+def read_tu_set(folder: Path, name: str, task: str = "classes") -> Dataset:
+    """Read a set with what its files say about labels.
+
+    Args:
+        folder: The folder of its files.
+        name: The name of the set.
+        task: What its labels are, one of :data:`epic.labels.TASKS`.
+    """
     graphs = read_tu(folder, name)
     assert graphs.y is not None
-    return Dataset(name, graphs, task_of(graphs.y, name, "classes"))
+    atoms, bonds = read_label_map(folder, name)
+    task = task_of(graphs.y, name, task)
+    return Dataset(name, replace(graphs, y=typed(graphs.y, task)), task, atoms=atoms, bonds=bonds)
 
 
 COLLECTION = Collection(
@@ -116,5 +128,5 @@ COLLECTION = Collection(
     directory=str,
     mark=lambda name: f"{name}_A.txt",
     files=("*.txt",),
-    read=_dataset,
+    read=read_tu_set,
 )

@@ -10,9 +10,11 @@ from itertools import product
 import numpy as np
 from markupsafe import Markup
 
+from epic.compare.page import forest
 from epic.compare.plan import Plan
 from epic.compare.runs import Runs
-from epic.compare.verdict import block_title
+from epic.compare.statistics import Comparison, pooled
+from epic.compare.verdict import Against, block_title
 from epic.paper.experiments.lollipop import SIGNS, part_costs
 from epic.paper.figure_data import blur_errors, loss_curves, patterns
 from epic.paper.panels import Line, bar_panel, blur_lines, chart, line_chart, line_key, loss_lines, reach
@@ -48,6 +50,27 @@ def figures(runs: Runs, table: Table) -> list[Figure]:
     else:
         found = _lollipop(runs) if plan.kind == "lollipop" else []
     return [f for f in found if f.charts]
+
+
+def forests(name: str, judged: Sequence[Against]) -> list[Markup]:
+    """Draw how far methods are from the baseline, with intervals: a chart for each block of a plan."""
+    found = []
+    for where in dict.fromkeys(a.where for a in judged):
+        block = [a for a in judged if a.where == where]
+        rows = {a.label.replace("$", r"\$"): _over_datasets(a) for a in block}
+        sets = [d.dataset for d in block[0].parts if d.found.difference is not None]
+        title = f"{name}, {where}: {', '.join(sets) if len(sets) < 3 else f'{len(sets)} datasets'}"
+        unit = block[0].parts[0].unit
+        words = f"Difference to {block[0].baseline} in {unit}. " + "; ".join(f"{a.label} {a.verdict}" for a in block)
+        size = (5.2, 0.9 + 0.27 * len(rows))
+        found.append(chart(title, words, lambda axes, rows=rows, unit=unit: forest(axes, rows, unit=unit), size))
+    return found
+
+
+def _over_datasets(found: Against) -> Comparison:
+    """Return the difference on the only dataset, or the mean over all of them."""
+    there = [d.found for d in found.parts if d.found.difference is not None]
+    return there[0] if len(there) == 1 else pooled(there)
 
 
 def _places(plan: Plan) -> dict[str, int]:

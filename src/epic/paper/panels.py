@@ -146,9 +146,9 @@ def reach(lines: Sequence[Line]) -> tuple[float, float]:
     return min(values) - air, max(values) + air
 
 
-def chart(title: str, words: str, draw: Any) -> Markup:
+def chart(title: str, words: str, draw: Any, size: tuple[float, float] = (3.6, 2.3)) -> Markup:
     """Make a figure of a page, inline SVG with text as text. ``words`` say what it shows; ``draw`` gets the axes."""
-    figure = Figure(figsize=(3.6, 2.3), layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
     draw(figure.add_subplot())
     text = io.StringIO()
     settings = {"svg.fonttype": "none", "svg.hashsalt": title + words, "font.sans-serif": ["DejaVu Sans"]}

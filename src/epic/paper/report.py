@@ -13,7 +13,7 @@ from epic.compare.runs import Runs
 from epic.compare.times import duration
 from epic.compare.verdict import Against, differences
 from epic.errors import choose
-from epic.paper.charts import Figure, figures
+from epic.paper.charts import Figure, figures, forests
 from epic.paper.run_summary import RunSummary, run_summary
 from epic.paper.tables import QUICK, Cell, Row, Table, table_of
 from epic.paper.tables.render import (
@@ -30,6 +30,8 @@ from epic.view.page import environment
 
 FORMATS = ("html", "md", "csv", "latex", "text")
 MINUS = "\u2212"
+MOST_VERDICTS = 6
+"""Verdicts of a plan at the top of the page."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,21 @@ class Section:
     against: Sequence[Against]
     claims: Sequence[Judged]
     summary: RunSummary
+
+    @property
+    def judged(self) -> list[Against]:
+        """Methods that have been compared with the baseline."""
+        return [a for a in self.against if a.mean is not None]
+
+    @property
+    def verdicts(self) -> list[tuple[str, str]]:
+        """What the plan was made to find out: who, and the verdict in words."""
+        if self.claims:
+            return [(j.name, j.verdict) for j in self.claims if j.claim.main]
+        ours = [a for a in self.judged if a.label == "epic"] or self.judged
+        shown = [(f"{a.label}, {a.where}:", a.verdict) for a in ours[:MOST_VERDICTS]]
+        more = len(ours) - len(shown)
+        return [*shown, ("", f"and {more} more below")] if more else shown
 
     @property
     def settings(self) -> list[tuple[str, str, list[str]]]:
@@ -92,6 +109,7 @@ def _page(sections: Sequence[Section]) -> str:
             about=f"{done} runs of {len(sections)} plan{'s' if len(sections) > 1 else ''}, {spent} of work.",
             sections=sections,
             banner=QUICK,
+            forests=[chart for s in sections for chart in forests(s.plan.name, s.judged)],
             difference=lambda d: difference_text(d).replace("-", MINUS),
             rank=rank_text,
             legend=legend,

@@ -126,7 +126,8 @@ def called_plans(store: Store, asked: Sequence[str] = (), **only: Any) -> list[R
             f"none of the {len(store)} results is a reported run of {wanted}: run `epic reproduce "
             f"{asked[0] if asked else 'main'}`, or name other results"
         )
-    return sorted(kept.values(), key=lambda r: ORDER.index(r.plan.name))
+    place = {name: i for i, name in enumerate(ORDER)}
+    return sorted(kept.values(), key=lambda r: (place.get(r.plan.name, len(place)), r.plan.name))
 
 
 def _calls(store: Store) -> Iterator[Call]:

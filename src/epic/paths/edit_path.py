@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -164,6 +164,11 @@ class EditPath:
         return self._ops.graphs.class_names
 
     @property
+    def matching(self) -> str:
+        """What was matched: ``nodes`` or ``edges``."""
+        return "nodes" if self._ops.edges is None else "edges"
+
+    @property
     def distance(self) -> float:
         """The edit distance, which is the sum of the costs of all operations."""
         edges = self._ops.edges
@@ -266,6 +271,7 @@ class EditPath:
         title: str = "",
         names: Names | str | None = None,
         ends: tuple[str, str] | None = None,
+        others: Sequence[EditPath] = (),
         steps: int = 6,
     ) -> None:
         """Write the path as a page with a slider, or as a picture. The page needs no network.
@@ -276,6 +282,7 @@ class EditPath:
             names: What labels are called: an :class:`epic.view.Names`, or the name of a dataset whose labels are known
                 such as ``"Mutagenicity"``.
             ends: Names of the source and of the target, for the page (default: those of the graphs).
+            others: Up to two other paths between the same graphs that the page can switch to.
             steps: How many graphs to draw in the picture.
         """
         path = Path(path)
@@ -284,7 +291,7 @@ class EditPath:
         if not path.parent.is_dir():
             raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
         if path.suffix.lower() == ".html":
-            write_text(path, path_page(self, title=title, names=names, ends=ends))
+            write_text(path, path_page(self, title=title, names=names, ends=ends, others=others))
         else:
             self.plot(steps, path=path, names=names)
 

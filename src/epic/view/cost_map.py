@@ -122,5 +122,6 @@ def _draw(axes: Any, graph: Data, colours: list[str], names: Names) -> None:
         text = str(number) if tag is None else tag.text
         letter = {"fontsize": 0.55 * np.sqrt(size), "color": ink_on(colours[number]), "ha": "center", "va": "center"}
         axes.text(x, y, text, zorder=3, **letter)
-    axes.set_xlim(-0.06, 1.06)
-    axes.set_ylim(1.06, -0.06)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.margins(0.08)
+    axes.invert_yaxis()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from epic.view.frames import counts, frames
+from epic.view.frames import counts
 from epic.view.names import Names, names_of
-from epic.view.page import render
+from epic.view.page import path_entry, render
 
 if TYPE_CHECKING:
     from epic.paths.edit_path import EditPath
@@ -36,7 +36,9 @@ class Exhibit:
 
 
 def gallery_page(exhibits: Sequence[Exhibit], *, title: str, about: str = "", names: Names | str | None = None) -> str:
-    """Return the HTML page of a gallery. It needs no network.
+    """Return the HTML page of a gallery, half-way along all paths. It needs no network.
+
+    A name on the page opens the whole path; its address ends in ``#path=3``, or in ``#path=3&step=12``.
 
     Args:
         exhibits: The paths, in the order in which they are shown.
@@ -48,7 +50,7 @@ def gallery_page(exhibits: Sequence[Exhibit], *, title: str, about: str = "", na
     called, means = names_of(names, known), _means(exhibits)
     return render(
         "gallery.html.j2",
-        {"paths": [{**frames(e.path, called), **_captions(e, called)} for e in exhibits]},
+        {"entries": [{**path_entry(e.path, called, _graphs(e)), **_captions(e, called)} for e in exhibits]},
         title=title,
         about=" ".join(part for part in (about, comparison(exhibits)) if part),
         groups=[(kind, text, means[kind]) for kind, text in TITLES.items() if kind in means],
@@ -71,10 +73,13 @@ def _means(exhibits: Sequence[Exhibit]) -> dict[str, float]:
     return {kind: float(np.mean([e.path.distance for e in exhibits if e.kind == kind])) for kind in kinds}
 
 
+def _graphs(e: Exhibit) -> tuple[str, str]:
+    return e.path.ends[0] or f"graph {e.source}", e.path.ends[1] or f"graph {e.target}"
+
+
 def _captions(e: Exhibit, names: Names) -> dict[str, Any]:
     return {
         "kind": e.kind,
-        "graphs": [name or f"graph {n}" for name, n in zip(e.path.ends, (e.source, e.target), strict=True)],
         "classes": [_class(e.path, k, names) for k in (0, len(e.path))],
         "counts": counts(e.path) or "no operations",
     }

@@ -1,51 +1,42 @@
-"""One place for each node of a path, the same on every picture of it."""
+"""Where nodes are drawn: one graph alone, and a path on which both ends keep their own shape.
+
+Coordinates are in lengths of an edge, and y points down as on a page. Nothing is random: the same graphs always look
+the same.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse.csgraph import shortest_path
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components, shortest_path
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-    from epic.paths.edit_path import EditPath
-
 CLOSE = 0.7  # nodes nearer than this share of an edge's length are pushed apart
+SWEEPS = 12  # rounds over the drawings between both ends
 
 
-def union_layout(path: EditPath) -> tuple[np.ndarray, np.ndarray]:
-    """Lay out source and target over each other.
+def graph_layout(graph: Data, start: np.ndarray | None = None) -> np.ndarray:
+    """Return coordinates of one graph, its longer side across the page.
 
-    Source nodes have the first places, in their order, and a substituted pair shares one place. Two places lie as far
-    apart as their nodes do in the graphs (on average, if they are in both), so that neither end of the path looks much
-    worse than it would alone.
-
-    Returns:
-        The place of each target node, and the coordinates of all places in [0, 1].
+    Args:
+        graph: The graph.
+        start: A drawing to stay close to; its direction is kept. It is left where it makes the drawing worse.
     """
-    source, target = path.source, path.target
-    place_s, place_t = np.arange(source.num_nodes), np.full(target.num_nodes, -1)
-    for op in path.operations:
-        if op.kind == "substitute":
-            place_t[op.target] = op.source
-    new = place_t < 0
-    place_t[new] = len(place_s) + np.arange(new.sum())
-    total, seen, near = np.zeros((3, len(place_s) + new.sum(), len(place_s) + new.sum()))
-    for graph, at in ((source, place_s), (target, place_t)):
-        step = steps_between(graph)
-        total[np.ix_(at, at)] += step
-        seen[np.ix_(at, at)] += 1
-        near[np.ix_(at, at)] = np.maximum(near[np.ix_(at, at)], step == 1)
-    # A deleted and an inserted node never meet: as far apart as the union of both graphs says.
-    apart = np.where(seen > 0, total / np.maximum(seen, 1), hops(near))
-    return place_t, unit_square(stress(apart, 120))
-
-
-def graph_layout(graph: Data) -> np.ndarray:
-    """Return coordinates in [0, 1] of one graph."""
-    return unit_square(stress(steps_between(graph), 200))
+    apart = steps_between(graph)
+    rounds = 200 if len(apart) < 200 else 80
+    own = stress(apart, rounds)
+    if start is not None and len(apart) > 1:
+        near = stress(apart, rounds, start)
+        if _badness(near, apart) <= 1.05 * _badness(own, apart):
+            return near
+    if len(own) < 2:
+        return own
+    middle = own - own.mean(0)
+    return middle @ np.linalg.svd(middle, full_matrices=False)[2].T
 
 
 def steps_between(graph: Data) -> np.ndarray:
@@ -68,32 +59,148 @@ def hops(near: np.ndarray) -> np.ndarray:
 def stress(apart: np.ndarray, rounds: int, start: np.ndarray | None = None) -> np.ndarray:
     """Return coordinates with distances close to ``apart``, by stress majorisation (Gansner, Koren and North 2004).
 
-    Near pairs count most. The start is ``start``, or classical scaling. Nothing is random: the same graph always looks
-    the same.
+    Near pairs count most. The start is ``start``, or classical scaling.
     """
     count = len(apart)
     turn = 2.399963 * np.arange(count)  # the golden angle: no two nodes start at the same place
     spiral = np.sqrt(np.arange(count) + 0.5)[:, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     if count < 2:
         return spiral
-    at = (_scaling(apart) if start is None else start * apart.max()) + 0.01 * spiral / np.sqrt(count)
-    weight = 1 / np.maximum(apart, 0.5) ** 2
-    np.fill_diagonal(weight, 0.0)
-    solve = np.linalg.pinv(np.diag(weight.sum(1)) - weight)
+    at = (_scaling(apart) if start is None else start) + 0.01 * spiral / np.sqrt(count)
+    weight = _weights(apart)
+    solve = np.linalg.inv(_laplacian(weight) + 1 / count)
     for _ in range(rounds):
-        pull = weight * apart / np.maximum(_gaps(at), 1e-9)
-        at = solve @ (np.diag(pull.sum(1)) - pull) @ at
+        at = solve @ _pull(weight, apart, at)
+    return _spread(at)
+
+
+def _spread(at: np.ndarray) -> np.ndarray:
+    """Push nodes apart that lie too close."""
     for _ in range(30):
-        gap = _gaps(at) + np.eye(count) * 9
+        gap = gaps(at) + np.eye(len(at)) * 9
         push = np.maximum(CLOSE - gap, 0) / np.maximum(gap, 1e-9)
         if not push.any():
             break
-        at = at + 0.4 * (push[:, :, None] * (at[:, None] - at[None])).sum(1)
+        at = at + 0.4 * (push.sum(1)[:, None] * at - push @ at)
     return at
 
 
-def _gaps(at: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(at[:, None] - at[None], axis=2)
+def fit_onto(at: np.ndarray, other: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Turn, mirror and shift a drawing so that some of its rows come as near as possible to ``other``.
+
+    This is the orthogonal Procrustes problem (Schönemann 1966); the size is kept.
+
+    Args:
+        at: The drawing ``[nodes, 2]``.
+        other: Where its rows should be ``[len(rows), 2]``.
+        rows: Which rows.
+    """
+    if not len(rows):
+        return at
+    here, there = at[rows].mean(0), other.mean(0)
+    u, _, v = np.linalg.svd((at[rows] - here).T @ (other - there))
+    return (at - here) @ u @ v + there
+
+
+def common_part(source: Data, target: Data, partner: np.ndarray) -> np.ndarray:
+    """Return the source nodes of the largest connected part that both graphs share under a matching.
+
+    Args:
+        source: The source.
+        target: The target.
+        partner: Target node of each source node, -1 for none.
+    """
+    ends = partner[source.edge_index.cpu().numpy()]
+    there = set(map(tuple, target.edge_index.T.tolist()))
+    kept = np.array([(a, b) in there or (b, a) in there for a, b in ends.T.tolist()], dtype=bool)
+    a, b = source.edge_index.cpu().numpy()[:, kept]
+    nodes = len(partner)
+    part = connected_components(coo_matrix((np.ones(len(a)), (a, b)), shape=(nodes, nodes)), directed=False)[1]
+    part = np.where(partner >= 0, part, -1)
+    sizes = np.bincount(part[part >= 0], minlength=1)
+    return np.flatnonzero(part == sizes.argmax()) if sizes.max() > 0 else np.zeros(0, dtype=int)
+
+
+def morph(first: np.ndarray, last: np.ndarray, pictures: int) -> np.ndarray:
+    """Return drawings on the way from one to another, evenly spread.
+
+    Distances are interpolated, not coordinates: what both ends share keeps its shape and nothing collapses in the
+    middle. The drawings minimise the stress of these distances and the way that nodes go from each to the next; both
+    ends are exactly as given.
+
+    Args:
+        first: Coordinates ``[places, 2]``; NaN for places that are not there. Every place is in one of both.
+        last: The same for the end.
+        pictures: How many, at least 2.
+
+    Returns:
+        ``[pictures, places, 2]``. Places that an end lacks move along with their neighbours.
+    """
+    in_first, in_last = ~np.isnan(first[:, 0]), ~np.isnan(last[:, 0])
+    first, last = _carried(first, last, in_first & in_last), _carried(last, first, in_first & in_last)
+    share = np.linspace(0, 1, pictures)[:, None, None]
+    made = (1 - share) * first + share * last
+    if len(first) < 2:
+        return made
+    both = [np.logical_and.outer(there, there) for there in (in_first, in_last)]
+    ends = [gaps(first), gaps(last)]
+    solved = []
+    for t in share[1:-1, 0, 0]:
+        mixed = (1 - t) * ends[0] + t * ends[1]
+        # Pairs of one end count less, the further away it is; those of neither only keep their distance.
+        apart = np.where(both[0] & ~both[1], ends[0], np.where(both[1] & ~both[0], ends[1], np.maximum(mixed, CLOSE)))
+        count = np.where(both[0] & both[1], 1, np.where(both[0], 1 - t, np.where(both[1], t, t * (1 - t))))
+        weight = _weights(apart) * count
+        calm = 0.012 * pictures * weight.sum() / len(weight)
+        solve = np.linalg.inv(_laplacian(weight) + 2 * calm * np.eye(len(weight)))
+        solved.append((weight, apart, calm, solve))
+    for sweep in range(SWEEPS):
+        order = range(1, pictures - 1) if sweep % 2 == 0 else range(pictures - 2, 0, -1)
+        for k in order:
+            weight, apart, calm, solve = solved[k - 1]
+            made[k] = solve @ (_pull(weight, apart, made[k]) + calm * (made[k - 1] + made[k + 1]))
+    made[1:-1] = [_spread(at) for at in made[1:-1]]
+    return made
+
+
+def _carried(at: np.ndarray, other: np.ndarray, both: np.ndarray) -> np.ndarray:
+    """Fill in places that ``at`` lacks: where ``other`` has them, moved as their matched neighbours are."""
+    gone = np.isnan(at[:, 0])
+    if not gone.any():
+        return at
+    at = at.copy()
+    if not both.any():
+        at[gone] = other[gone]
+        return at
+    far = np.linalg.norm(other[gone][:, None] - other[both][None], axis=2)
+    near = 1 / np.maximum(far, 0.3) ** 4
+    at[gone] = other[gone] + near @ (at[both] - other[both]) / near.sum(1, keepdims=True)
+    return at
+
+
+def gaps(at: np.ndarray) -> np.ndarray:
+    """Return the distances between all points."""
+    return np.hypot(*(at[:, None, axis] - at[None, :, axis] for axis in (0, 1)))
+
+
+def _weights(apart: np.ndarray) -> np.ndarray:
+    weight = 1 / np.maximum(apart, 0.5) ** 2
+    np.fill_diagonal(weight, 0.0)
+    return weight
+
+
+def _laplacian(weight: np.ndarray) -> np.ndarray:
+    return np.diag(weight.sum(1)) - weight
+
+
+def _pull(weight: np.ndarray, apart: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return the right-hand side of a round of stress majorisation."""
+    pull = weight * apart / np.maximum(gaps(at), 1e-9)
+    return pull.sum(1)[:, None] * at - pull @ at
+
+
+def _badness(at: np.ndarray, apart: np.ndarray) -> float:
+    return float((_weights(apart) * (gaps(at) - apart) ** 2).sum())
 
 
 def _scaling(apart: np.ndarray) -> np.ndarray:
@@ -102,13 +209,3 @@ def _scaling(apart: np.ndarray) -> np.ndarray:
     inner = -0.5 * (square - square.mean(0) - square.mean(1)[:, None] + square.mean())
     value, vector = np.linalg.eigh((inner + inner.T) / 2)
     return vector[:, -2:] * np.sqrt(np.maximum(value[-2:], 1e-9))
-
-
-def unit_square(at: np.ndarray) -> np.ndarray:
-    """Stretch coordinates to fill the unit square."""
-    if not len(at):
-        return at
-    low, high = at.min(0), at.max(0)
-    size = high - low
-    # One node, or nodes on a line, stay in the middle.
-    return np.where(size > 1e-9, (at - low) / np.maximum(size, 1e-9), 0.5)

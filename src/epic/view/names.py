@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from torch_geometric.data import Data
 
+from epic.data.dataset import Dataset
+from epic.data.label_map import SYMBOLS
 from epic.errors import InputError
-from epic.view.molecule import KNOWN, Chemistry, elements, node_labels
+from epic.view.molecule import KNOWN, Chemistry, elements, is_ogb, node_labels
 from epic.view.style import COLOURS, ELEMENTS, OTHER_ELEMENT
 
 
@@ -47,13 +50,39 @@ def names_of(names: Names | str | None, class_names: tuple[str, ...] = ()) -> Na
     return names if names.class_names else replace(names, class_names=class_names)
 
 
+def dataset_names(dataset: Dataset, *, atoms: Sequence[str] = ()) -> Names:
+    """Return what the labels of a dataset are called.
+
+    Args:
+        dataset: The dataset.
+        atoms: The element of each node label, if the dataset does not know; further labels are unknown atoms.
+    """
+    known = names_of(dataset.name, dataset.class_names)
+    if not atoms:
+        return replace(known, chemistry=Chemistry(dataset.atoms, dataset.bonds)) if dataset.atoms else known
+    graph = dataset[0]
+    x = None if node_labels(graph) is None else graph.get("x")
+    if x is None or is_ogb(graph):
+        has = "its atoms are known" if is_ogb(graph) else "it has no node labels"
+        raise InputError(f"elements of node labels cannot be given for {dataset.name}: {has}")
+    if wrong := [a for a in atoms if a not in SYMBOLS and a != "*"]:
+        raise InputError(f"{wrong[0]!r} is no chemical element: write symbols such as C,N,O, and * for unknown atoms")
+    labels = max(x.shape[1], 1) if x.is_floating_point() or x.shape[1] > 1 else len(atoms)
+    if len(atoms) > labels:
+        raise InputError(f"{dataset.name} has {labels} node labels, and {len(atoms)} elements were given")
+    return replace(known, chemistry=Chemistry((*atoms, *"*" * (labels - len(atoms))), dataset.bonds))
+
+
 @dataclass(frozen=True)
 class Tag:
-    """How a node label is shown: a short text inside the node, a colour, and the full name."""
+    """How a node is shown: a short text, a colour, the full name of its label, and what else is known of an atom."""
 
     text: str
     fill: str
     name: str
+    hydrogens: int = 0
+    charge: int = 0
+    flawed: bool = False
 
 
 def tags(data: Data, names: Names) -> list[Tag | None]:

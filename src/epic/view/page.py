@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from epic.errors import InputError
 from epic.view.frames import counts, frames
 from epic.view.names import Names, names_of
 from epic.view.style import for_pages
@@ -17,9 +19,16 @@ if TYPE_CHECKING:
 
     from epic.paths.edit_path import EditPath
 
+MOST_WAYS = 3
+
 
 def path_page(
-    path: EditPath, *, title: str = "", names: Names | str | None = None, ends: tuple[str, str] | None = None
+    path: EditPath,
+    *,
+    title: str = "",
+    names: Names | str | None = None,
+    ends: tuple[str, str] | None = None,
+    others: Sequence[EditPath] = (),
 ) -> str:
     """Return the HTML page of a path, with a slider over its steps.
 
@@ -28,21 +37,30 @@ def path_page(
         title: Title of the page.
         names: What labels are called: a :class:`Names`, or the name of a dataset such as ``"Mutagenicity"``.
         ends: Names of the source and of the target (default: those of the graphs).
+        others: Up to two other paths between the same graphs that the page can switch to.
     """
+    if len(others) >= MOST_WAYS:
+        raise InputError(f"a page shows up to {MOST_WAYS} paths, got {1 + len(others)}")
     ends = path.ends if ends is None else ends
     title = title or (f"{ends[0]} to {ends[1]}" if all(ends) else "Edit path")
-    about = (
+    entry = path_entry(path, names_of(names, path.class_names), ends, others)
+    return render("path.html.j2", {"entry": entry}, title=title)
+
+
+def path_entry(path: EditPath, names: Names, ends: tuple[str, str], others: Sequence[EditPath] = ()) -> dict[str, Any]:
+    """Return what the scripts need to show a path and others between the same graphs."""
+    ways = [
+        {**frames(p, names), "title": f"{p.matching} matched, order {p.order}", "about": summary(p)}
+        for p in (path, *others)
+    ]
+    return {"names": ends, "smiles": [end.get("smiles") or "" for end in (path.source, path.target)], "ways": ways}
+
+
+def summary(path: EditPath) -> str:
+    """Return a path in a sentence."""
+    return (
         f"{path.source.num_nodes} to {path.target.num_nodes} nodes. Distance {path.distance:.4g}, in {len(path)} "
         f"operations ({counts(path) or 'none'}), order {path.order}."
-    )
-    data = {"path": frames(path, names_of(names, path.class_names)), "names": ends}
-    return render(
-        "path.html.j2",
-        data,
-        title=title,
-        about=about,
-        names=ends,
-        smiles=[end.get("smiles") for end in (path.source, path.target)],
     )
 
 
@@ -56,7 +74,7 @@ def notebook(path: EditPath, *, title: str = "", names: Names | str | None = Non
     """
     page = html.escape(path_page(path, title=title, names=names), quote=True)
     return (
-        f'<iframe srcdoc="{page}" title="Edit path" sandbox="allow-scripts" '
+        f'<iframe srcdoc="{page}" title="Edit path" sandbox="allow-scripts allow-downloads" '
         'style="width: 100%; height: 760px; border: 0;"></iframe>'
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epic.errors import InputError
-from epic.view.frames import GRID, frames
+from epic.view.frames import frames, positions
 from epic.view.names import Names, names_of
 from epic.view.style import BLANK, EDGE, EDGE_LEGEND, FATES, NODE_LEGEND, OUTLINE, WIDTH, ink_on
 
@@ -21,8 +21,9 @@ PRIME = "\u2032"
 def strip(path: EditPath, *, steps: int = 6, names: Names | str | None = None) -> Any:
     """Draw some graphs of a path side by side, evenly spread from source to target.
 
-    Nodes keep their place. Fill and letter show the node's label (its number, if there are no labels). The outline
-    shows what becomes of it, as in the legend. Under each graph stand the share of cost spent and the soft label.
+    Nodes move from their place in the source to that in the target. Fill and letter show the node's label (its number,
+    if there are no labels). The outline shows what becomes of it, as in the legend. Under each graph stand the share of
+    cost spent and the soft label.
 
     Args:
         path: The path.
@@ -60,7 +61,11 @@ def draw_step(axes: Any, drawn: dict[str, Any], path: EditPath, k: int) -> None:
     _draw_graph(axes, drawn, k)
     axes.set_title("source" if k == 0 else "target" if k == len(path) else f"step {k} of {len(path)}", fontsize=9)
     axes.set_xlabel(f"{path.fraction(k):.0%} of cost", fontsize=8)
-    axes.set(xlim=(-0.09, 1.09), ylim=(1.09, -0.09), xticks=[], yticks=[])  # downwards, as on pages
+    ends = np.concatenate([positions(drawn, end) for end in (0, drawn["steps"])])
+    low, high = (ends.min(0), ends.max(0)) if len(ends) else (np.zeros(2), np.ones(2))
+    low, high = low - 0.6, high + 0.6
+    axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]), xticks=[], yticks=[])  # downwards, as on pages
+    axes.set_aspect("equal", adjustable="datalim")
     for side in axes.spines.values():
         side.set_color("#DDDDDD")
 
@@ -70,13 +75,13 @@ def _draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
     from matplotlib.collections import LineCollection
 
     nodes, edges = ([item for item in drawn[what] if item[-2] <= k < item[-1]] for what in ("nodes", "edges"))
-    at = np.array(drawn["at"], dtype=float).reshape(-1, 2) / GRID
+    at = positions(drawn, k)
     kinds = list(EDGE)
     axes.add_collection(
         LineCollection(
             [at[list(e[:2])] for e in edges],
-            colors=[EDGE[kinds[e[5]]] for e in edges],
-            linestyles=[DASHED if kinds[e[5]] == "dying" else "solid" for e in edges],
+            colors=[EDGE[kinds[e[6]]] for e in edges],
+            linestyles=[DASHED if kinds[e[6]] == "dying" else "solid" for e in edges],
             linewidths=1.0 if len(at) < 80 else 0.5,
             zorder=1,
         )
@@ -116,7 +121,7 @@ def draw_legend(figure: Any, drawn: dict[str, Any]) -> None:
             look |= {"markeredgecolor": OUTLINE[fate], "markeredgewidth": WIDTH[fate]}
             signs.append(Line2D([], [], label=NODE_LEGEND[fate], **look))
     for i, kind in enumerate(EDGE):
-        if any(e[5] == i for e in drawn["edges"]):
+        if any(e[6] == i for e in drawn["edges"]):
             style = DASHED if kind == "dying" else "-"
             signs.append(Line2D([], [], color=EDGE[kind], linestyle=style, label=EDGE_LEGEND[kind]))
     figure.legend(handles=signs, loc="outside lower center", ncols=len(signs) or 1, fontsize=8, frameon=False)

@@ -42,7 +42,7 @@ NODE_LEGEND = {
     "deleted": "to be deleted",
     "inserted": "inserted",
 }
-EDGE_LEGEND = {"kept": "edge of both", "dying": "edge of the source only", "newborn": "edge of the target only"}
+EDGE_LEGEND = {"kept": "in both graphs", "dying": "in the source only", "newborn": "in the target only"}
 
 
 def ink_on(fill: str) -> str:
