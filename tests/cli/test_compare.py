@@ -26,7 +26,7 @@ def test_compare_gives_a_verdict_and_goes_on(small, tmp_path):
 @pytest.mark.slow
 def test_a_budget_answers_on_a_table_of_molecules(table, tmp_path):
     """Within the time and a run there is a verdict with an interval, and the page says what was cut."""
-    call = ("--methods", "drop_edge", "--target", "active", "--updates", "400", "--page", "p.html")
+    call = ("--methods", "drop_edge", "--target", "active", "--epochs", "8", "--page", "p.html")
     small = ("--model", "hidden_channels=8", "--model", "num_layers=1", "--model", "hidden=8")
     start = time.monotonic()
     run = epic("compare", str(table), *call, *small, "--budget", "60s", cwd=tmp_path)

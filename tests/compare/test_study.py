@@ -173,6 +173,7 @@ def test_two_splits_have_a_banner_and_no_interval(tmp_path):
     table.write_text("smiles,label\n" + "".join(f"{'C' * (1 + i)}O,{'yes' if i % 2 else 'no'}\n" for i in range(40)))
     pytest.importorskip("rdkit")
     asked = study(str(table), ["drop_edge"], results=tmp_path / "r.jsonl", splits=2, seeds=1, tune=0)
+    assert "there are none" in asked.page()  # nothing is done yet
     with asked.store.writer() as writer:
         for task in asked.runs:
             score = 0.7 + 0.1 * task.config["split_seed"] * (task.config["method"] == "drop_edge")

@@ -74,7 +74,7 @@ def forest(axes: Any, differences: Mapping[str, Comparison], *, unit: str = "poi
         axes.plot([middle], [place], marker="o", color=colour)
     axes.axvline(0, color="#1b1f24", linewidth=1)
     axes.set_yticks(range(len(there)), list(there))
-    axes.set_ylim(len(there) - 0.5, -0.5)
+    axes.set_ylim(max(1, len(there)) - 0.5, -0.5)  # nothing may be done yet
     axes.set_xlabel(f"difference to plain training, {unit}")
     axes.grid(axis="x", alpha=0.3)
 
