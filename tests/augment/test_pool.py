@@ -1,10 +1,13 @@
 """The pool itself, with a mixture that needs no optimal transport."""
 
+import sys
+
 import numpy as np
 import pytest
 import torch
 
 from epic import InputError, pack
+from epic.augment import FGWMixup, GeoMix
 from epic.augment.base import MethodInfo
 from epic.augment.dense import Dense, sparse
 from epic.augment.pool import SHARD, PooledMixup
@@ -177,6 +180,14 @@ def test_structure_alone_is_enough():
     graphs = random_graphs(6, x=None, edge_width=None)
     out = fitted(graphs, degree_features=False, ratio=1.0)(graphs)
     assert out.num_graphs == 12
+
+
+@pytest.mark.parametrize("cls", [FGWMixup, GeoMix])
+def test_without_pot_nothing_is_begun(cls, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ot.lp", None)
+    with pytest.raises(InputError, match=r"pip install 'epic-graph\[ot\]'"):
+        cls().fit(random_graphs(6), folder=tmp_path, progress=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_clear_errors():

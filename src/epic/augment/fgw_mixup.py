@@ -13,7 +13,8 @@ from epic.augment.dense import Dense, blended, sparse
 from epic.augment.params import param
 from epic.augment.pool import PooledMixup
 from epic.augment.sampling import beta
-from epic.matching.gromov import barycenter
+from epic.graphs.packed import PackedGraphs
+from epic.matching.gromov import barycenter, emd
 
 
 class FGWMixup(PooledMixup):
@@ -55,6 +56,9 @@ class FGWMixup(PooledMixup):
         default=0.95, check=checks.share, help="weight of the structure in the distance; features have the rest"
     )
     ratio: float = param(default=0.2)
+
+    def look(self, graphs: PackedGraphs) -> None:
+        emd()  # it is missing now, not after the first shard was begun
 
     def draw_shares(self, count: int, generator: torch.Generator) -> Tensor:
         return beta(count, self.alpha, self.alpha, generator)

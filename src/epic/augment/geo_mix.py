@@ -13,7 +13,7 @@ from epic.augment.dense import Dense, blended, sparse
 from epic.augment.params import param
 from epic.augment.pool import PooledMixup
 from epic.graphs.packed import PackedGraphs
-from epic.matching.gromov import align
+from epic.matching.gromov import align, emd
 from epic.random import uniform
 
 
@@ -67,6 +67,7 @@ class GeoMix(PooledMixup):
     """Nodes of a mixture, as given or as found."""
 
     def look(self, graphs: PackedGraphs) -> None:
+        emd()  # it is missing now, not after the first shard was begun
         self.size_ = max(1, round(float(graphs.sizes.double().mean()))) if self.size is None else self.size
 
     def draw_shares(self, count: int, generator: torch.Generator) -> Tensor:

@@ -70,7 +70,7 @@ class PooledMixup(Augmentation):
         raise NotImplementedError
 
     def look(self, graphs: PackedGraphs) -> None:
-        """Find out from the training graphs what mixtures need."""
+        """Find out from the training graphs what mixtures need, or that they cannot be made."""
 
     # The same for all
 
