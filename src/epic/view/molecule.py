@@ -244,8 +244,3 @@ def drawable(mol: Mol) -> Mol:
     Chem.FastFindRings(copy)
     Compute2DCoords(copy)
     return copy
-
-
-def coordinates(mol: Mol) -> np.ndarray:
-    """Return RDKit's coordinates ``[atoms, 2]`` for a drawing; y points up."""
-    return np.array(drawable(mol).GetConformer().GetPositions()).reshape(-1, 3)[:, :2]

@@ -85,10 +85,12 @@ function drawLegend(host, paths, style) {
   if (!tags.size) html("li", {}, host, "3: node 3 of the source; 3\u2032: of the target");
   style.fates.forEach((f, i) => {
     if (!used.has(i) || (molecule && i === 0)) return;
-    const sign = entry(style.told[f] + (molecule && i === 1 ? " by another atom" : "")), line = { stroke: theme.ink, "stroke-dasharray": style.dash[f], fill: "none" };
+    const sign = entry(style.told[f] + (molecule && i === 1 ? " by another atom" : ""));
+    const line = { stroke: theme.ink, "stroke-dasharray": style.dash[f], fill: "none" };
     svg("circle", { cx: 13, cy: 10, r: 6.5, "stroke-width": style.width[f], ...line }, sign);
     if (f === "inserted") svg("circle", { cx: 13, cy: 10, r: 9.3, "stroke-width": 0.9, ...line }, sign);
-    if (i > 0) svg("text", { x: 13, y: 10, "font-size": 11, fill: theme.ink, ...middle }, sign, i === 1 && !molecule ? "" : SIGNS[i - 1]);
+    const text = i === 0 || (i === 1 && !molecule) ? "" : SIGNS[i - 1];
+    svg("text", { x: 13, y: 10, "font-size": 11, fill: theme.ink, ...middle }, sign, text);
   });
   ["kept", "dying", "newborn"].forEach((f, i) => {
     if (!drawn.has(i)) return;
@@ -98,5 +100,7 @@ function drawLegend(host, paths, style) {
   });
   const change = entry("this step");
   svg("circle", { cx: 13, cy: 10, r: 8, fill: theme.mark, stroke: theme.marked, "stroke-width": 1.5 }, change);
-  if (paths.some((p) => p.faults)) svg("circle", { cx: 13, cy: 10, r: 8, fill: "none", stroke: theme.bad, "stroke-width": 1.6, "stroke-dasharray": "1.5 2.5" }, entry("has too many bonds"));
+  if (!paths.some((p) => p.tags.some((tag) => tag[5]))) return;
+  const broken = { fill: "none", stroke: theme.bad, "stroke-width": 1.6, "stroke-dasharray": "1.5 2.5" };
+  svg("circle", { cx: 13, cy: 10, r: 8, ...broken }, entry("has too many bonds"));
 }

@@ -10,7 +10,9 @@ class PathView {
     find("play").addEventListener("click", () => this.toggle());
     find("back").addEventListener("click", () => (this.stop(), this.show(this.step - 1, true)));
     find("forward").addEventListener("click", () => (this.stop(), this.show(this.step + 1, true)));
-    for (const [id, factor] of [["nearer", 1.5], ["farther", 1 / 1.5], ["whole", 0]]) find(id).addEventListener("click", () => this.between.zoom(factor));
+    for (const [id, factor] of [["nearer", 1.5], ["farther", 1 / 1.5], ["whole", 0]]) {
+      find(id).addEventListener("click", () => this.between.zoom(factor));
+    }
     for (const kind of ["svg", "png"]) find(kind).addEventListener("click", () => this.between.save(kind, "step-" + this.step));
     document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("theme", () => this.entry && drawLegend(find("legend"), this.entry.ways, this.style));
@@ -93,8 +95,8 @@ class PathView {
     if (tip.hidden) return;
     const operation = this.data.operations[at - 1];
     tip.textContent = "step " + at + ": " + KINDS[operation[0]] + " " + operationText(this.data, operation) + ", cost " + number(operation[3]);
-    const wide = tip.offsetWidth, x = between(4, event.clientX + 14, innerWidth - wide - 8), y = event.clientY > 60 ? event.clientY - 38 : event.clientY + 20;
-    Object.assign(tip.style, { left: x + "px", top: y + "px" });
+    const left = between(4, event.clientX + 14, innerWidth - tip.offsetWidth - 8);
+    Object.assign(tip.style, { left: left + "px", top: event.clientY + (event.clientY > 60 ? -38 : 20) + "px" });
   }
 
   show(k, glide = false) {

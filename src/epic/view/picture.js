@@ -67,7 +67,8 @@ class SvgPainter {
       let made = this.made.get(group.key);
       if (!made) this.made.set(group.key, (made = { g: svg("g", {}, this.layers[group.layer]) }));
       if (made.look !== look) made.g.replaceChildren(...group.shapes.map((s) => this.shape(s)));
-      const at = group.x || group.y ? `translate(${group.x.toFixed(2)} ${group.y.toFixed(2)})` : "", name = group.layer + (group.fate ? " " + group.fate : "");
+      const at = group.x || group.y ? `translate(${group.x.toFixed(2)} ${group.y.toFixed(2)})` : "";
+      const name = group.layer + (group.fate ? " " + group.fate : "");
       if (made.at !== at) made.g.setAttribute("transform", at);
       if (made.name !== name) made.g.setAttribute("class", name);
       Object.assign(made, { look, at, name });
@@ -77,8 +78,10 @@ class SvgPainter {
   }
 
   shape({ d, fill, stroke, width, dash, round, text, x, y, size }) {
-    if (d === undefined) return svg("text", { x, y, "font-size": size, fill, "text-anchor": "middle", "dominant-baseline": "central" }, null, text);
-    return svg("path", { d, fill: fill || "none", stroke, "stroke-width": width, "stroke-dasharray": dash || undefined, "stroke-linecap": round ? "round" : undefined });
+    const middle = { "text-anchor": "middle", "dominant-baseline": "central" };
+    if (d === undefined) return svg("text", { x, y, "font-size": size, fill, ...middle }, null, text);
+    const line = { "stroke-dasharray": dash || undefined, "stroke-linecap": round ? "round" : undefined };
+    return svg("path", { d, fill: fill || "none", stroke, "stroke-width": width, ...line });
   }
 }
 
@@ -205,8 +208,9 @@ class Picture {
     this.ring();
     const { nodes, edges } = this.scene, { fates } = this.style;
     const counts = fates.map((f, i) => [nodes.filter((n) => n[2] === i).length, f]).filter((c) => c[0]);
-    const text = plural(nodes.length, "node") + " (" + counts.map((c) => c.join(" ")).join(", ") + "), " + plural(edges.length, "edge") + ".";
-    this.painter.describe(this.name, (this.end === undefined ? "After " + this.step + " of " + plural(this.data.steps, "operation") + ": " : "") + text);
+    const after = this.end === undefined ? "After " + this.step + " of " + plural(this.data.steps, "operation") + ": " : "";
+    const text = plural(nodes.length, "node") + " (" + counts.map((c) => c.join(" ")).join(", ") + "), " + plural(edges.length, "edge");
+    this.painter.describe(this.name, after + text + ".");
     Object.assign(this.host.dataset, { nodes: nodes.length, edges: edges.length });
   }
 
@@ -289,7 +293,8 @@ class Picture {
     const painter = kind === "svg" ? new SvgPainter(null) : new CanvasPainter(null);
     painter.resize(wide, high, 3);
     const groups = this.groups(), at = this.marked === null ? null : this.scene.ring(this.marked, this.step);
-    if (at) groups.push({ layer: "mark", key: "mark", x: at[0], y: at[1], shapes: [{ d: circle(at[2]), fill: palette().mark, stroke: palette().marked, width: 1.5 }] });
+    const { mark: fill, marked: stroke } = palette();
+    if (at) groups.push({ layer: "mark", key: "mark", x: at[0], y: at[1], shapes: [{ d: circle(at[2]), fill, stroke, width: 1.5 }] });
     painter.paint(groups, this.view, ground);
     if (kind === "png") return painter.root.toBlob(send);
     element(painter.root, { width: wide, height: high, xmlns: SVG });

@@ -98,7 +98,9 @@ class Scene {
     for (const [look, s] of plain) made.push({ layer: "edge", key: look, x: 0, y: 0, shapes: [{ ...s, d: s.d.join("") }] });
     if (!still && k > 0) {
       for (const e of data.edges) {
-        if (e[8] === k && !here.has(key(e))) made.push({ layer: "ghost", key: "g" + key(e), x: 0, y: 0, shapes: [{ d: line(point(e[0]), point(e[1])), stroke: palette.soft, width: 1, dash: "2 3" }] });
+        if (e[8] !== k || here.has(key(e))) continue;
+        const shapes = [{ d: line(point(e[0]), point(e[1])), stroke: palette.soft, width: 1, dash: "2 3" }];
+        made.push({ layer: "ghost", key: "g" + key(e), x: 0, y: 0, shapes });
       }
       for (const n of data.nodes) if (n[5] === k && n[2] === 2 && !this.tagOf.has(n[0])) made.push(this.group("ghost", n[0], this.gone()));
     }
@@ -147,7 +149,8 @@ class Scene {
     const { data, style, palette, radius } = this;
     const fill = tag < 0 ? style.blank : data.tags[tag][1], text = tag < 0 ? nodeName(index, fate === 1 || fate === 3) : data.tags[tag][0];
     const [edge] = this.outline(fate, radius);
-    const shapes = this.detailed ? [{ d: circle(radius + 1.5), fill: palette.card }, ...this.outline(fate, radius + 1.5), { d: circle(radius), fill }] : [{ ...edge, fill }];
+    const ground = { d: circle(radius + 1.5), fill: palette.card };
+    const shapes = this.detailed ? [ground, ...this.outline(fate, radius + 1.5), { d: circle(radius), fill }] : [{ ...edge, fill }];
     const size = Math.min(12, (text.length > 2 ? 0.95 : text.length > 1 ? 1.15 : 1.4) * radius);
     if (size * this.fit.zoom > 5) shapes.push({ text, x: 0, y: 0, size, fill: inkOn(fill) });
     if (fate > 1 && this.detailed && radius > 6) shapes.push(...this.badge(fate, radius));

@@ -55,10 +55,8 @@ def for_pages() -> dict[str, Any]:
     """Return the same for the scripts of a page."""
     return {
         "fates": FATES,
-        "outline": OUTLINE,
         "width": WIDTH,
         "dash": DASH,
-        "edge": EDGE,
         "blank": BLANK,
         "classes": CIVIDIS,
         "told": NODE_LEGEND,
