@@ -1,88 +1,83 @@
-"""Drop-in augmentation: an ordinary PyTorch Geometric training loop with EPIC in one line of it.
+"""
+05 Augmentation in a training loop
+==================================
 
-You learn: how to fit EPIC on the training graphs, what it makes of a batch, and that nothing else of the loop changes
-except that labels are now rows of shares. Run it: python examples/drop_in.py
+You learn: how to fit EPIC on the training graphs, what it makes of a batch, and that nothing else of an ordinary
+PyTorch Geometric loop changes except that labels are now rows of shares. Run it: ``python examples/drop_in.py``
 """
 
-import argparse
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 import torch.nn.functional as F
 from torch_geometric.data import Batch
 from torch_geometric.loader import DataLoader
-from torch_geometric.nn import GINConv, global_add_pool
+from torch_geometric.nn import GIN, global_add_pool
 from torch_geometric.transforms import OneHotDegree
 
-from epic import EPIC
+from epic import EPIC, pack
 from epic.data import lollipop
 
 HIGHEST_DEGREE = 8
 
+# %%
+# Graphs whose class is the size of their clique. Node degrees serve as features.
+degrees = OneHotDegree(HIGHEST_DEGREE, cat=False)
+train = [degrees(g) for g in lollipop(120, seed=0)]
+test = [degrees(g) for g in lollipop(100, seed=1)]
+loader = DataLoader(train, batch_size=32, shuffle=True)
 
+# %%
+# ``fit`` learns what edits cost. ``x`` holds degrees, so they have to follow the edits.
+augment = EPIC(ratio=0.5, degree_features=True, seed=0).fit(train, epochs=10, progress=False)
+
+
+# %%
+# Any model that takes a batch will do.
 class Net(torch.nn.Module):
-    """Any model that takes a batch will do."""
-
-    def __init__(self, features: int, num_classes: int, width: int = 32) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.layers = torch.nn.ModuleList(
-            GINConv(torch.nn.Sequential(torch.nn.Linear(size, width), torch.nn.ReLU(), torch.nn.Linear(width, width)))
-            for size in (features, width)
-        )
-        self.out = torch.nn.Linear(width, num_classes)
+        self.layers = GIN(HIGHEST_DEGREE + 1, 32, num_layers=2)
+        self.out = torch.nn.Linear(32, 4)
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        x = batch.x
-        for layer in self.layers:
-            x = layer(x, batch.edge_index).relu()
-        return self.out(global_add_pool(x, batch.batch))
+        return self.out(global_add_pool(self.layers(batch.x, batch.edge_index), batch.batch))
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / "drop_in")
-    options.add_argument("--graphs", type=int, default=120, help="graphs to train on")
-    options.add_argument("--epochs", type=int, default=10)
-    args = options.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
+# %%
+# The loop, plain and with the one new line. With it ``batch.y`` holds shares of classes ``[48, 4]``, which the loss
+# takes as it takes classes. In Lightning the line stands in ``training_step``, or in ``on_after_batch_transfer`` if
+# ``self.trainer.training``.
+right = {}
+for name in ("plain", "with EPIC"):
     torch.manual_seed(0)
-
-    # Graphs whose class is the size of their clique. Node degrees serve as features.
-    degrees = OneHotDegree(HIGHEST_DEGREE, cat=False)
-    train = [degrees(g) for g in lollipop(args.graphs, seed=0)]
-    test = [degrees(g) for g in lollipop(100, seed=1)]
-    loader = DataLoader(train, batch_size=32, shuffle=True)
-
-    # Learns what edits cost. x holds degrees, so they have to follow the edits.
-    augment = EPIC(ratio=0.5, degree_features=True, seed=0).fit(train, epochs=10, progress=False)
-
-    model = Net(HIGHEST_DEGREE + 1, num_classes=4)
+    model = Net()
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    for epoch in range(args.epochs):
-        model.train()
-        total = 0.0
+    for _ in range(10):
         for batch in loader:
-            batch = augment(batch)  # the one new line: 32 graphs come in, 48 go out
+            if name == "with EPIC":
+                batch = augment(batch)  # 32 graphs come in, 48 go out
             optimizer.zero_grad()
-            loss = F.cross_entropy(model(batch), batch.y)  # batch.y holds shares of classes [48, 4]
-            loss.backward()
+            F.cross_entropy(model(batch), batch.y).backward()
             optimizer.step()
-            total += loss.item() / len(loader)
-        print(f"epoch {epoch}: loss {total:.3f}")
-
-    model.eval()
     with torch.no_grad():
-        right = sum(int((model(b).argmax(1) == b.y).sum()) for b in DataLoader(test, batch_size=100))
-    print(f"{right} of {len(test)} test graphs are classified right")
+        right[name] = sum(int((model(b).argmax(1) == b.y).sum()) for b in DataLoader(test, batch_size=100))
+    print(f"{name}: {right[name]} of {len(test)} test graphs are classified right")
 
-    batch = augment(next(iter(loader)))
-    new = [g for g, made in zip(batch.to_data_list(), batch.augmented.tolist(), strict=True) if made]
-    print(f"of {batch.num_graphs} graphs in a batch, {len(new)} are new; the first has {new[0].num_nodes} nodes")
-    print("and the label", [round(v, 2) for v in new[0].y[0].tolist()])
+# %%
+# These graphs are easy, so there is nothing to gain. Whether it helps on yours is a question for ``epic compare``.
+# What is in such a batch:
+batch = augment(next(iter(loader)))
+new = [g for g, made in zip(batch.to_data_list(), batch.augmented.tolist(), strict=True) if made]
+print(f"of {batch.num_graphs} graphs in a batch, {len(new)} are new; the first has {new[0].num_nodes} nodes")
+print("and the label", [round(v, 2) for v in new[0].y[0].tolist()])
 
-    augment.save(args.out / "epic.safetensors")
-    print(f"wrote {args.out / 'epic.safetensors'}: EPIC.load reads it, cost and settings together")
-
-
-if __name__ == "__main__":
-    main()
+# %%
+# Cost and settings are saved together, as safetensors.
+again = pack(test[:3])
+embedding = augment.cost_.embed(again).embedding
+with TemporaryDirectory() as folder:
+    augment.save(Path(folder) / "epic.safetensors")
+    loaded = EPIC.load(Path(folder) / "epic.safetensors")
+print(loaded)

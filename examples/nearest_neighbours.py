@@ -1,18 +1,19 @@
-"""Learned distance and nearest neighbours: classify a graph by those like it, and see why they are alike.
-
-You learn: how to measure distances as your labels see them, to classify with ``EditNeighbors``, and to read the edit
-path to a neighbour as the reason for an answer. Run it: python examples/nearest_neighbours.py
 """
+07 Neighbours and kernels in scikit-learn
+=========================================
 
-import argparse
-import json
-from pathlib import Path
+You learn: to classify graphs by distances that your labels see, with nearest neighbours and with a kernel, in
+scikit-learn's manner, and to read the edit path to a neighbour as the reason for an answer.
+Run it: ``python examples/nearest_neighbours.py``
+"""
 
 import torch
 import torch.nn.functional as F
+from matplotlib.figure import Figure
+from sklearn.model_selection import cross_val_score
 from torch_geometric.data import Data
 
-from epic import EditNeighbors, UnitCost
+from epic import EditKernelClassifier, EditNeighbors, UnitCost
 from epic.data import lollipop
 
 
@@ -25,50 +26,50 @@ def coloured(count: int, seed: int) -> list[Data]:
     return graphs
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / "nearest_neighbours")
-    options.add_argument("--graphs", type=int, default=160, help="graphs to learn from")
-    options.add_argument("--epochs", type=int, default=10, help="epochs of learning costs")
-    args = options.parse_args()
-    args.out.mkdir(parents=True, exist_ok=True)
-    train, test = coloured(args.graphs, seed=0), coloured(60, seed=1)
+# %%
+# One model counts edits, the other learns from the classes what they cost.
+train, test = coloured(160, seed=0), coloured(60, seed=1)
+counted = EditNeighbors(cost=UnitCost(), n_neighbors=1, progress=False).fit(train)
+learned = EditNeighbors(n_neighbors=1, seed=0, progress=False).fit(train, epochs=10)
+scores = {"neighbours, edits counted": counted.score(test), "neighbours, edits learned": learned.score(test)}
 
-    # One model counts edits, the other learns from the classes what they cost.
-    counted = EditNeighbors(cost=UnitCost(), n_neighbors=1, progress=False).fit(train)
-    learned = EditNeighbors(n_neighbors=1, seed=0, progress=False).fit(train, epochs=args.epochs)
-    scores = {"counted": counted.score(test), "learned": learned.score(test)}
-    for name, score in scores.items():
-        print(f"one nearest neighbour, edits {name}: {score:.0%} of {len(test)} test graphs right")
+# %%
+# A support vector machine on the kernel exp(-gamma d) of the same distances; gamma and C are chosen by cross-validation
+# inside ``fit``, and the probabilities are calibrated.
+kernel = EditKernelClassifier(cost=learned.cost_, seed=0, progress=False).fit(train)
+scores["kernel, edits learned"] = kernel.score(test)
+for name, score in scores.items():
+    print(f"{name}: {score:.0%} of {len(test)} test graphs right")
+print("probabilities of the first:", [round(p, 2) for p in kernel.predict_proba(test)[0].tolist()])
 
-    # Distances between any graphs, as a matrix. How far is the nearest training graph of each class?
-    classes, known = (torch.tensor([int(g.y) for g in graphs]) for graphs in (test, train))
-    for name, model in (("counted", counted), ("learned", learned)):
-        distances = model.cost_.distances(test, train, progress=False)
-        nearest_of = torch.stack([distances[:, known == c].amin(1) for c in range(4)], 1)
-        table = torch.stack([nearest_of[classes == c].mean(0) for c in range(4)])
-        own = int((table.argmin(1) == torch.arange(4)).sum())
-        print(f"\nedits {name}: test graphs by class (rows), and their mean distance to the nearest of each class;")
-        print(f"{own} of 4 classes are nearest to themselves:")
-        for row in table.tolist():
-            print("  " + " ".join(f"{d:7.2f}" for d in row))
+# %%
+# They are scikit-learn classifiers, so what works there works here. Graphs are lists of PyG's ``Data``.
+labels = [int(graph.y) for graph in train]
+folds = cross_val_score(EditNeighbors(cost=UnitCost(), progress=False), train, labels, cv=3)
+print(f"counted edits, three folds: {folds.mean():.0%}")
 
-    # Why does the model say so? The edit path to the neighbour tells what would have to change, and how dear it is.
-    query = test[0]
-    print(f"\na test graph of class {int(query.y)} with {query.num_nodes} nodes, and its neighbours:")
-    for near in learned.neighbors(query, n_neighbors=3):
-        print(f"  graph {near.index} of class {near.label}, {near.graph.num_nodes} nodes, distance {near.distance:.3f}")
-    nearest = learned.neighbors(query, n_neighbors=1)[0]
-    print(f"the way to the nearest: {nearest.path}")
-    dear = sorted(nearest.path.operations, key=lambda op: -op.cost)[:3]
-    print("  its dearest operations: " + ", ".join(map(str, dear)))
-    far = int(distances[0].argmax())
-    print(f"the farthest of all, of class {int(train[far].y)}, is {distances[0, far]:.1f} away")
+# %%
+# How far is the nearest training graph of each class? Rows are classes of test graphs. With learned costs every class
+# is nearest to itself.
+classes, known = torch.tensor([int(g.y) for g in test]), torch.tensor(labels)
+tables = {}
+figure = Figure(figsize=(8, 3.4), layout="constrained")
+for axes, (name, model) in zip(figure.subplots(1, 2), {"counted": counted, "learned": learned}.items(), strict=True):
+    distances = model.cost_.distances(test, train, progress=False)
+    nearest_of = torch.stack([distances[:, known == c].amin(1) for c in range(4)], 1)
+    table = tables[name] = torch.stack([nearest_of[classes == c].mean(0) for c in range(4)])
+    axes.imshow(table, cmap="cividis")
+    for row, column in torch.cartesian_prod(torch.arange(4), torch.arange(4)).tolist():
+        axes.text(column, row, f"{table[row, column]:.1f}", ha="center", va="center", color="white")
+    axes.set(title=f"edits {name}", xlabel="nearest training graph of class", ylabel="test graphs of class")
+    own = int((table.argmin(1) == torch.arange(4)).sum())
+    print(f"edits {name}: {own} of 4 classes are nearest to themselves")
 
-    nearest.path.save(args.out / "why.html", title="Why this class", ends=("test graph", f"training {nearest.index}"))
-    (args.out / "scores.json").write_text(json.dumps(scores) + "\n")
-    print(f"wrote {args.out / 'why.html'} and scores.json")
-
-
-if __name__ == "__main__":
-    main()
+# %%
+# Why does the model say so? The edit path to the neighbour tells what would have to change, and how dear it is.
+query = test[0]
+print(f"a test graph of class {int(query.y)} with {query.num_nodes} nodes, and its neighbours:")
+near = learned.neighbors(query, n_neighbors=3)
+for each in near:
+    print(f"graph {each.index} of class {each.label}, {each.graph.num_nodes} nodes, distance {each.distance:.3f}")
+print(f"the way to the nearest: {near[0].path}")

@@ -21,15 +21,16 @@ import torch
 from matplotlib.image import imread
 from scipy import stats
 
-from epic import EPIC
-from epic.data import lollipop
 from epic.testing import AugmentationTester
 from tests.view.test_page import data_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-GALLERY = "counterfactual distance drug_to_drug look_at_a_path offline your_own_cost your_own_method".split()
+GALLERY = (
+    "counterfactual distance drop_in drug_to_drug look_at_a_path nearest_neighbours offline your_own_cost "
+    "your_own_method"
+).split()
 """Scripts of cells, with pages on the site."""
-SCRIPTS = [*GALLERY, *"drop_in molecules_csv nearest_neighbours compare_methods".split()]
+SCRIPTS = [*GALLERY, *"molecules_csv compare_methods".split()]
 
 
 def run(name, out, *arguments):
@@ -83,25 +84,12 @@ def test_counterfactual(tmp_path):
     assert drawn(found["figure"], tmp_path / "f.png")
 
 
-def test_drop_in(tmp_path):
-    said = run("drop_in", tmp_path)
-    losses = [float(v) for v in re.findall(r"loss (\S+)", said)]
-    assert len(losses) == 10
-    assert losses[-1] < 0.7 * losses[0]
-    assert int(re.search(r"(\d+) of 100 test graphs", said)[1]) > 60  # chance is 25
+def test_drop_in():
+    said, found = cells("drop_in")
+    assert list(found["right"]) == ["plain", "with EPIC"]
+    assert min(found["right"].values()) > 60  # of 100; chance is 25
     assert "of 48 graphs in a batch, 16 are new" in said
-    saved = EPIC.load(tmp_path / "epic.safetensors")
-    assert (saved.num_classes_, saved.ratio, saved.degree_features) == (4, 0.5, True)
-    near, far = (saved.cost_.distance(*pair) for pair in _pairs())
-    assert near < far
-
-
-def _pairs():
-    """Two graphs of one class, and two of different classes, with the example's features."""
-    from torch_geometric.transforms import OneHotDegree
-
-    graphs = [OneHotDegree(8, cat=False)(g) for g in lollipop(8, seed=5)]
-    return (graphs[0], graphs[4]), (graphs[0], graphs[3])
+    assert torch.equal(found["loaded"].cost_.embed(found["again"]).embedding, found["embedding"])
 
 
 def test_molecules_csv(tmp_path):
@@ -171,20 +159,19 @@ def test_drug_to_drug(tmp_path):
 
 
 def test_nearest_neighbours(tmp_path):
-    said = run("nearest_neighbours", tmp_path)
-    scores = json.loads((tmp_path / "scores.json").read_text())
-    assert scores["learned"] > 0.6 > scores["counted"]  # chance is 0.25
-    assert f"edits learned: {scores['learned']:.0%}" in said
-    distances = [float(v) for v in re.findall(r"nodes, distance (\S+)", said)]
-    assert len(distances) == 3
+    said, found = cells("nearest_neighbours")
+    scores = found["scores"]
+    assert scores["neighbours, edits learned"] > 0.6 > scores["neighbours, edits counted"]  # chance is 0.25
+    assert scores["kernel, edits learned"] > 0.6
+    assert found["folds"].mean() < 0.6
+    for name, table in found["tables"].items():
+        own = int((table.argmin(1) == torch.arange(4)).sum())
+        assert f"edits {name}: {own} of 4 classes are nearest to themselves" in said
+        assert own == 4 if name == "learned" else own < 4
+    distances = [each.distance for each in found["near"]]
     assert distances == sorted(distances)
-    for name, own in (("counted", 1), ("learned", 4)):
-        block = said.partition(f"edits {name}: test graphs")[2].splitlines()[1:6]
-        table = np.array([[float(v) for v in line.split()] for line in block[1:]])
-        assert int((table.argmin(1) == np.arange(4)).sum()) == int(block[0][0]), name
-        assert int(block[0][0]) == own if name == "learned" else int(block[0][0]) < 4
-    page = data_of((tmp_path / "why.html").read_text(encoding="utf-8"))["path"]
-    assert page["distance"] == pytest.approx(distances[0], abs=1e-3)
+    assert found["near"][0].path.distance == pytest.approx(distances[0], abs=1e-3)
+    assert drawn(found["figure"], tmp_path / "f.png")
 
 
 def test_compare_methods(tmp_path):
