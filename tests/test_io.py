@@ -1,12 +1,14 @@
 import errno
 import json
+import threading
+import time
 from pathlib import Path
 
 import pytest
 import torch
 
 from epic import EPIC, Cost, FeatureCost, InputError, LearnedCost, UnitCost
-from epic._io import read_tensors, write_tensors, write_text
+from epic._io import alone, read_tensors, write_tensors, write_text
 from epic.data import lollipop
 
 
@@ -202,3 +204,26 @@ def test_edited_checkpoints_are_refused(tmp_path, changed, header):
     write_tensors(path, tensors, {**before, **header})
     with pytest.raises(InputError, match=r"c\.ckpt is damaged .*: delete it to start again"):
         load()
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_the_second_waits_for_the_first_and_says_so(kind, tmp_path, caplog):
+    path = tmp_path / "made"
+    if kind == "folder":
+        path.mkdir()
+    seen = []
+
+    def second():
+        with alone(path):
+            seen.append("second")
+
+    with alone(path):
+        other = threading.Thread(target=second)
+        other.start()
+        while "waiting until it is done" not in caplog.text:  # a second lock of the same process waits as well
+            assert other.is_alive()
+            time.sleep(0.01)
+        seen.append("first")
+    other.join()
+    assert seen == ["first", "second"]
+    assert [p.name for p in tmp_path.iterdir()] == (["made"] if kind == "folder" else [])

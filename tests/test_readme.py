@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.nn import functional
 from torch_geometric.loader import DataLoader
+from torch_geometric.nn import global_add_pool
 
 from epic.cli import app
 from epic.data import lollipop
@@ -24,6 +25,17 @@ def graphs(count, seed):
     for g in made:
         g.x = torch.randn(g.num_nodes, 3, generator=torch.Generator().manual_seed(seed))
     return made
+
+
+class MyNet(torch.nn.Module):
+    """The sums of nodes, weighted: a network of the user's own."""
+
+    def __init__(self, columns, outputs):
+        super().__init__()
+        self.out = torch.nn.Linear(columns, outputs)
+
+    def forward(self, batch):
+        return self.out(global_add_pool(batch.x, batch.batch))
 
 
 @pytest.mark.slow
@@ -44,16 +56,19 @@ def test_the_snippets_run(tmp_path, monkeypatch):
         "g1": test[0],
         "g2": test[1],
         "k": 2,
+        "graphs": graphs(40, 3),
+        "MyNet": MyNet,
         "aspirin": molecule("CC(=O)Oc1ccccc1C(=O)O"),
         "ibuprofen": molecule("CC(C)Cc1ccc(cc1)C(C)C(=O)O"),
     }
     snippets = re.findall(r"```python\n(.*?)```", README, re.S)
-    assert len(snippets) == 7
+    assert len(snippets) == 8
     for number, snippet in enumerate(snippets):
-        exec(compile(snippet, f"README.md and guide.md, snippet {number}", "exec"), names)
+        shorter = snippet.replace('budget="10m"', 'budget="10s", results="runs.jsonl"')
+        exec(compile(shorter, f"README.md and guide.md, snippet {number}", "exec"), names)
     assert names["value"].requires_grad
     assert names["indices"].shape == (6, names["model"].n_neighbors_)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["epic.safetensors", "path.html", "path.png"]
+    assert {"epic.safetensors", "path.html", "path.png", "runs.jsonl"} <= {p.name for p in tmp_path.iterdir()}
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def draw_step(axes: Any, drawn: dict[str, Any], path: EditPath, k: int) -> None:
     low, high = (ends.min(0), ends.max(0)) if len(ends) else (np.zeros(2), np.ones(2))
     low, high = low - 0.6, high + 0.6
     axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]), xticks=[], yticks=[])  # downwards, as on pages
-    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_aspect("equal", adjustable="box")
     for side in axes.spines.values():
         side.set_color("#DDDDDD")
 
