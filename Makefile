@@ -10,7 +10,7 @@ N ?= 100000
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo           learn edit costs on lollipop graphs, draw an edit path, train (about a minute)"
+	@echo "make demo           learn edit costs on lollipop graphs, draw an edit path and a learning curve (about a minute)"
 	@echo "make test           all tests; set EPIC_DATA to a data folder to include those on real data"
 	@echo "make test-fast      the tests that take no more than two minutes together"
 	@echo "make test-no-numba  the fast tests without numba"

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -9,13 +10,18 @@ from tests.cli.command import epic
 
 @pytest.mark.slow
 def test_demo_learns_prints_saves_and_draws(tmp_path):
-    run = epic("demo", "--graphs", "80", "--epochs", "4", "--runs", "1", "--out", str(tmp_path / "d"))
+    run = epic("demo", "--graphs", "80", "--epochs", "4", "--draws", "1", "--out", str(tmp_path / "d"))
     assert run.returncode == 0, run.stderr
     assert "head and head" in run.stdout
-    assert ["seed", "vanilla", "epic"] in [line.split() for line in run.stdout.splitlines()]
-    assert "mean" in run.stdout
+    curve = [
+        line.split() for line in run.stdout.partition("edits learned")[2].splitlines() if line[:4].strip().isdigit()
+    ]
+    rows = [[float(v) for v in re.findall(r"[\d.]+", " ".join(line))] for line in curve]
+    assert [row[0] for row in rows] == [20, 40, 80, 160]
+    assert rows[-1][2] > rows[-1][1] + 20  # learned against counted, 160 graphs
     assert "learning costs" in run.stderr
     assert (tmp_path / "d" / "path.png").stat().st_size > 5000
+    assert (tmp_path / "d" / "curve.png").stat().st_size > 5000
     assert EPIC.load(tmp_path / "d" / "lollipop.safetensors").num_classes_ == 4
 
 

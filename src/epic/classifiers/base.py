@@ -21,17 +21,21 @@ from epic.graphs.packed import Graphs, PackedGraphs
 from epic.random import Seed
 
 
-class DistanceClassifier(Parameters):
+class _Learned:
+    """What ``fit`` sets. Among the parameters, type checkers would take it for arguments of the constructor."""
+
+    classes_: np.ndarray
+    cost_: Cost
+    _graphs: PackedGraphs  # what graphs to classify must be like
+
+
+class DistanceClassifier(_Learned, Parameters):
     """Base of classifiers that know graphs by their edit distances only; see :class:`epic.EditNeighbors`."""
 
     _estimator_type = "classifier"  # for scikit-learn before 1.6
     cost: Cost | None = param(default=None)
     seed: Seed = param(default=0, check=checks.seed)
     progress: bool = param(default=True)
-
-    classes_: np.ndarray
-    cost_: Cost
-    _graphs: PackedGraphs  # what graphs to classify must be like
 
     def __sklearn_tags__(self) -> Any:
         """Describe the classifier to scikit-learn, which is the only caller."""
