@@ -165,6 +165,7 @@ def test_graphs_left_out_of_learning_calibrate(monkeypatch):
     assert everyone[0] != others[0]
 
 
+@pytest.mark.slow
 def test_cost_is_learned_as_by_neighbours():
     train, test = lollipop(40, seed=0), lollipop(20, seed=1)
     blank = LearnedCost(**SMALL)

@@ -65,6 +65,7 @@ def test_files_merge_with_cat_even_after_a_torn_line(tmp_path):
     assert len(both) == 3
 
 
+@pytest.mark.slow
 def test_one_writer_at_a_time(tmp_path):
     path = tmp_path / "r.jsonl"
     code = f"from epic.compare.store import Store\nwith Store({str(path)!r}).writer(): pass"

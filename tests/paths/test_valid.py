@@ -60,6 +60,7 @@ def connected(graph):
     return graph.num_nodes > 0 and nx.is_connected(nx.Graph(to_networkx(graph)))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(one=drugs, other=drugs, seed=seeds, matching=st.sampled_from(MATCHINGS))
 def test_valid_orders_hold_what_they_promise(one, other, seed, matching):
@@ -90,6 +91,7 @@ def test_valid_orders_hold_what_they_promise(one, other, seed, matching):
     assert (valid & whole).sum() >= (valid_before & whole_before).sum()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(one=drugs, other=drugs, seed=seeds)
 def test_steps_have_the_features_of_their_molecules(one, other, seed):
@@ -107,6 +109,7 @@ def test_steps_have_the_features_of_their_molecules(one, other, seed):
             assert rows[0] == rows[1], (k, smiles, key)
 
 
+@pytest.mark.slow
 def test_most_steps_of_drug_pairs_are_valid():
     rng = np.random.default_rng(0)
     share = {}
@@ -224,6 +227,7 @@ def test_sets_of_plain_labels_are_read_by_their_widths(name, tu_folder):
     assert np.mean(steps) > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "matching"), [("ogbg-molbace", "edges"), ("ogbg-molbbbp", "nodes")])
 def test_real_pairs_reach_the_targets(name, matching, tu_folder):
     dataset = load(name, data=tu_folder.parent)

@@ -72,6 +72,7 @@ def test_a_bond_and_an_order_of_nodes():
         circular_fingerprints(pack([Data(edge_index=ring.edge_index, num_nodes=5)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BASELINES)
 @pytest.mark.parametrize("task", ["classes", "binary", "values"])
 def test_baselines_learn_what_is_there_to_count(name, task):

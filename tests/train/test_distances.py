@@ -9,6 +9,7 @@ from epic.train.distances import distance_classifier
 from epic.train.run import dataset_of, run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [("kernel", EditKernelClassifier), ("neighbors", EditNeighbors)])
 def test_outputs_are_those_of_the_classifier(name, kind):
     whole = load("lollipop")

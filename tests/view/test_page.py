@@ -265,6 +265,7 @@ def saved(browser, kind):
     return bytes(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [9, 90])
 def test_a_step_can_be_saved_as_svg_and_png(browser, tmp_path, nodes):
     path = sample((nodes, 2 * nodes))
@@ -311,6 +312,7 @@ def test_other_ways_can_be_chosen(browser, tmp_path):
         path_page(main, others=[other] * 3)
 
 
+@pytest.mark.slow
 def test_large_graphs_are_painted_on_a_canvas(browser, tmp_path):
     path = sample((150, 170))
     path.save(tmp_path / "path.html")
