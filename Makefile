@@ -66,6 +66,7 @@ $(VENV)/.docs: $(READY)
 
 # A warning is an error. Nothing is fetched: neither here nor when a page is opened, which the last line checks.
 docs: $(VENV)/.docs
+	rm -rf docs/reference/generated  # pages of names that are gone
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -b html -W --keep-going -E -j 2 docs docs/_build
 	$(BIN)/python docs/_ext/check.py docs/_build
 

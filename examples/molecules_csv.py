@@ -7,6 +7,7 @@ to another, and how to train on the file plainly and with augmentation. It needs
 (``pip install 'epic-graph[mol]'``). Run it: ``python examples/molecules_csv.py``
 """
 
+import sys
 from pathlib import Path
 
 from epic import EPIC, UnitCost, edit_path
@@ -16,7 +17,7 @@ from epic.train import Training, backbone_for, train
 # %%
 # A header, a column of SMILES, and a column of labels. Labels may be words, 0/1 (empty where unknown) or real values; a
 # column of names is kept. These are 209 small molecules and whether they like water or fat (computed, not measured).
-file = Path(__file__).parent / "molecules.csv"
+file = Path(sys.argv[0]).parent / "molecules.csv"  # next to this script
 print(*file.read_text().splitlines()[:4], sep="\n")
 dataset = load(str(file))
 names = [graph.name for graph in dataset]
