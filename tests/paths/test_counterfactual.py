@@ -54,7 +54,7 @@ def test_no_operation_can_be_spared(matching):
         for at in np.flatnonzero(done):
             fewer = done.copy()
             fewer[at] = False
-            left = _graphs(found.path._ops, [fewer])
+            left = _graphs(found.path, [fewer])
             assert left.num_nodes == 0 or reds(left.to_batch()).argmax() != found.after
 
 
@@ -65,7 +65,7 @@ def test_where_all_sets_can_be_tried_it_finds_the_cheapest():
         found = counterfactual(graph, by_five, reference=graphs, k=1, tries=1)
         ops = found.path._ops
         every = [np.array(bits, dtype=bool) for bits in itertools.product((0, 1), repeat=len(found.path))]
-        right = [s for s in every if by_class(_graphs(ops, [s])) == found.after]
+        right = [s for s in every if by_class(_graphs(found.path, [s])) == found.after]
         assert found.cost == pytest.approx(min(_cost(ops, s) for s in right))
 
 
@@ -137,3 +137,23 @@ def test_the_same_seed_gives_the_same_answer():
     graphs = random_graphs(20, x="onehot")
     one, two = (counterfactual(graphs[0], reds, reference=graphs, cost=UnitCost(), seed=3) for _ in range(2))
     assert one.operations == two.operations
+
+
+def test_the_model_sees_the_molecules_of_a_valid_path():
+    """What it is asked about on the way is what the answer holds, features included."""
+    pytest.importorskip("rdkit")
+    from pathlib import Path
+
+    from epic.data import load
+
+    dataset = load(str(Path(__file__).parents[2] / "examples" / "molecules.csv"))
+
+    def heavy(batch):
+        """Class 1 from ten atoms on; a hydrogen of a molecule's atoms counts a little."""
+        return batch.batch.bincount() - 9.5 + 0.001 * global_add_pool(batch.x.double(), batch.batch).sum(1)
+
+    found = counterfactual(dataset[60], heavy, reference=dataset, matching="edges", order="valid", k=1, tries=1)
+    assert heavy(Batch.from_data_list([found.graph]))[0] > 0
+    shown, _ = found.path.after(found.path._rank < found.step)
+    assert torch.equal(shown.x, found.graph.x)
+    assert set(shown.edge) == {"edge_attr"}

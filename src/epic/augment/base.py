@@ -21,7 +21,7 @@ from epic.augment.params import Parameters, param
 from epic.augment.sampling import BatchSeeds, pick_graphs
 from epic.errors import InputError
 from epic.graphs.convert import names_nodes, pack, with_graph_attributes
-from epic.graphs.packed import Graphs, PackedGraphs, join
+from epic.graphs.packed import Graphs, PackedGraphs, join, weighted_alike
 from epic.labels import TASKS, soft_labels, typed
 from epic.random import Seed, base_seed, uniform
 
@@ -260,7 +260,7 @@ class Augmentation(Parameters, BaseTransform):
             if self.replace:
                 identity = identity[~torch.isin(identity, chosen)]
                 result = originals.select(identity.to(picked.device))
-            result = join([_weighted(result, made).only(made), made])
+            result = join([weighted_alike(result, made).only(made), made])
             identity = torch.cat([identity, torch.full_like(chosen, -1) if self.mixes else chosen])
         new = torch.arange(len(result)) >= len(result) - (0 if made is None else len(made))
         batch = self._finish(self._as_given(result, packed), new.to(result.ptr.device))
@@ -393,12 +393,3 @@ class Augmentation(Parameters, BaseTransform):
 
     def _finish(self, graphs: PackedGraphs, new: Tensor) -> Batch:
         return self.mark(graphs, new).to_batch(augmented=new)
-
-
-def _weighted(originals: PackedGraphs, made: PackedGraphs) -> PackedGraphs:
-    """Return the originals with weight 1 on every edge, where the method made weighted edges."""
-    if "edge_weight" not in made.edge or "edge_weight" in originals.edge:
-        return originals
-    like = made.edge["edge_weight"]
-    ones = torch.ones(originals.edge_index.shape[1], dtype=like.dtype, device=like.device)
-    return replace(originals, edge={**originals.edge, "edge_weight": ones})

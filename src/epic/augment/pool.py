@@ -56,7 +56,7 @@ class PooledMixup(Augmentation):
     milliseconds_: float | None = None
     """Time to make one graph of the pool; None where all were read from a folder."""
     _pool: PackedGraphs | None = None
-    _labels: Tensor
+    _labels: Tensor | None = None
     _fitted: str = ""
 
     # To override
@@ -127,6 +127,7 @@ class PooledMixup(Augmentation):
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         made = self.pool_.select(pick_graphs(self.pool_, picked.numel(), generator))
         one, two, share = made.labels.T
+        assert self._labels is not None  # set with the pool
         y = mix(self._labels[one.long()], target=self._labels[two.long()], share=1 - share)
         return shaped_like(replace(made, y=y).to(graphs.ptr.device), graphs)
 

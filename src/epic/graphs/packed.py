@@ -299,3 +299,12 @@ def entries(values: Iterable[object]) -> np.ndarray:
     (2,)
     """
     return np.fromiter(values, dtype=object)
+
+
+def weighted_alike(originals: PackedGraphs, made: PackedGraphs) -> PackedGraphs:
+    """Return the originals with weight 1 on every edge, where the others have weighted edges."""
+    if "edge_weight" not in made.edge or "edge_weight" in originals.edge:
+        return originals
+    like = made.edge["edge_weight"]
+    ones = torch.ones(originals.edge_index.shape[1], dtype=like.dtype, device=like.device)
+    return replace(originals, edge={**originals.edge, "edge_weight": ones})

@@ -3,7 +3,8 @@
 from epic.paths.apply import Intermediate, apply_operations
 from epic.paths.counterfactual import Counterfactual, counterfactual
 from epic.paths.edit_distance import edit_distance
-from epic.paths.edit_path import EditPath, Operation, edit_path
+from epic.paths.edit_path import EditPath, edit_path
+from epic.paths.operation import Operation
 from epic.paths.operations import Operations
 
 __all__ = [

@@ -19,8 +19,8 @@ from epic.costs.unit import UnitCost
 from epic.errors import InputError
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs, join
-from epic.paths.apply import apply_operations
-from epic.paths.edit_path import EditPath, Operation, edit_path
+from epic.paths.edit_path import EditPath, edit_path
+from epic.paths.operation import Operation
 from epic.paths.operations import Operations
 from epic.random import Seed, base_seed
 
@@ -120,7 +120,7 @@ def counterfactual(
     if k < 1 or tries < 1:
         raise InputError(f"k = {k} and tries = {tries} must be at least 1")
     with _evaluating(model):
-        ask = _Question(model, finish)
+        ask = _Question(model)
         before = int(ask(pack([graph]))[0])
         if target == before:
             raise InputError(f"the model puts the graph into class {target} already: name another target")
@@ -153,7 +153,7 @@ def counterfactual(
                 )
                 wanted = int(classes[at])
                 done = _first_step(path, ask, wanted)
-                done = _spare(path._ops, ask, wanted, done)
+                done = _spare(path, ask, wanted, done)
                 found.append((_cost(path._ops, done), done, path, wanted, at))
     price, done, path, wanted, at = min(found, key=lambda each: each[0])
     rank = np.empty(len(path), dtype=np.int64)
@@ -165,8 +165,8 @@ def counterfactual(
 class _Question:
     """Asks the model for classes, some graphs at a time."""
 
-    def __init__(self, model: Callable[[Batch], Tensor], finish: Finish | None) -> None:
-        self.model, self.finish = model, finish
+    def __init__(self, model: Callable[[Batch], Tensor]) -> None:
+        self.model = model
 
     def __call__(self, graphs: PackedGraphs) -> Tensor:
         """Return the class of each graph; -1 of a graph without nodes, which no model is asked about."""
@@ -174,7 +174,7 @@ class _Question:
         able = graphs.sizes.nonzero()[:, 0]
         for part in able.split(BATCH):
             some = graphs.select(part)
-            scores = self.model((some if self.finish is None else self.finish(some)).to_batch())
+            scores = self.model(some.to_batch())
             if not isinstance(scores, Tensor) or scores.shape[:1] != part.shape or scores.dim() > 2:
                 shape = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
                 raise InputError(f"the model must return scores [{part.numel()}, classes], got {shape}")
@@ -204,19 +204,19 @@ def _bare(graph: Data) -> Data:
     return bare
 
 
-def _graphs(ops: Operations, done: Sequence[np.ndarray]) -> PackedGraphs:
+def _graphs(path: EditPath, done: Sequence[np.ndarray]) -> PackedGraphs:
     """Apply several sets of operations to the same graph."""
-    return join([apply_operations(ops, some).graphs for some in done])
+    return join([path.after(some)[0] for some in done])
 
 
 def _first_step(path: EditPath, ask: _Question, wanted: int) -> np.ndarray:
     """Mark the operations up to the first step at which the model answers as wanted; the last step does."""
     sets = [path._rank < step for step in range(1, len(path) + 1)]
-    right = (ask(_graphs(path._ops, sets)) == wanted).nonzero()[:, 0] if sets else torch.empty(0)
+    right = (ask(_graphs(path, sets)) == wanted).nonzero()[:, 0] if sets else torch.empty(0)
     return sets[int(right[0])] if right.numel() else np.ones(len(path), dtype=bool)
 
 
-def _spare(ops: Operations, ask: _Question, wanted: int, done: np.ndarray) -> np.ndarray:
+def _spare(path: EditPath, ask: _Question, wanted: int, done: np.ndarray) -> np.ndarray:
     """Undo operations as long as the model answers as wanted, the one that saves most first."""
     while done.any():
         sets = []
@@ -224,10 +224,10 @@ def _spare(ops: Operations, ask: _Question, wanted: int, done: np.ndarray) -> np
             fewer = done.copy()
             fewer[at] = False
             sets.append(fewer)
-        kept = (ask(_graphs(ops, sets)) == wanted).numpy()
+        kept = (ask(_graphs(path, sets)) == wanted).numpy()
         if not kept.any():
             break
-        done = min((s for s, ok in zip(sets, kept, strict=True) if ok), key=lambda s: _cost(ops, s))
+        done = min((s for s, ok in zip(sets, kept, strict=True) if ok), key=lambda s: _cost(path._ops, s))
     return done
 
 

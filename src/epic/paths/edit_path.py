@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +26,10 @@ from epic.graphs.checks import check_same_features
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs, join, matrix
 from epic.labels import count_classes, mix, soft_labels
-from epic.paths.apply import apply_operations
+from epic.paths.apply import Intermediate, apply_operations
 from epic.paths.bonds import with_bonds
 from epic.paths.molecules import as_molecules, without_bonds
+from epic.paths.operation import Operation, operations_of
 from epic.paths.operations import ORDERS, Operations, draw_order
 from epic.random import Seed, base_seed, derived
 from epic.view import Names, notebook, path_page, strip
@@ -36,49 +37,6 @@ from epic.view.molecule import Chemistry, chemistry_of, molecule_of
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
-
-
-@dataclass(frozen=True)
-class EdgeOperation:
-    """What becomes of one edge when a node operation is done.
-
-    Args:
-        kind: ``substitute``, ``delete`` or ``insert``.
-        source: its nodes in the source graph, None for an insertion.
-        target: its nodes in the target graph, None for a deletion.
-        cost: its price.
-    """
-
-    kind: str
-    source: tuple[int, int] | None
-    target: tuple[int, int] | None
-    cost: float
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One node operation.
-
-    Args:
-        kind: ``substitute``, ``delete`` or ``insert``.
-        source: node of the source graph, None for an insertion.
-        target: node of the target graph, None for a deletion.
-        cost: its price, without edges.
-        edges: the edge operations that it completes, where edges have a price.
-    """
-
-    kind: str
-    source: int | None
-    target: int | None
-    cost: float
-    edges: tuple[EdgeOperation, ...] = ()
-
-    def __str__(self) -> str:
-        node = self.source if self.kind == "delete" else self.target
-        what = f"{self.source} -> {self.target}" if self.kind == "substitute" else f"{node}"
-        count = len(self.edges)
-        more = f"; {count} edge{'s' * (count > 1)}, {sum(e.cost for e in self.edges):.2f}" if count else ""
-        return f"{self.kind.capitalize()}({what}, {self.cost:.2f}{more})"
 
 
 SAVED_AS = (".html", ".png", ".svg", ".pdf")
@@ -111,12 +69,7 @@ class EditPath:
         exact: bool = True,
     ) -> None:
         self._ops, self._rank, self._finish, self.order, self.exact = ops, rank, finish, order, exact
-        rows = np.argsort(rank)
-        edges = _edge_operations(ops, rank)
-        self.operations: tuple[Operation, ...] = tuple(
-            _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r]), tuple(edges.get(step, ())))
-            for step, r in enumerate(rows)
-        )
+        self.operations: tuple[Operation, ...] = operations_of(ops, rank)
         self._molecules: dict[int, tuple[Mol, bool]] = {}
         self._labels: Tensor | None = None
         if ops.graphs.y is not None:
@@ -187,16 +140,26 @@ class EditPath:
 
     def __getitem__(self, k: int) -> Data:
         k = self._step(k)
-        at = apply_operations(self._ops, self._rank < k)
-        graphs = at.graphs
-        if self._ops.bonds is not None:  # both ends stay as they are
-            graphs = as_molecules(graphs, self._ops.bonds) if 0 < k < len(self) else without_bonds(graphs)
-        graph = (graphs if self._finish is None else self._finish(graphs)).graph(0)
+        graphs, at = self.after(self._rank < k)
+        graph = graphs.graph(0)
         graph.source_node = torch.from_numpy(at.source_node)
         graph.target_node = torch.from_numpy(at.target_node)
         if self._labels is not None:
             graph.y = self.label(k)[None]
         return graph
+
+    def after(self, done: np.ndarray) -> tuple[PackedGraphs, Intermediate]:
+        """Return the graph after any set of operations, as :meth:`__getitem__` gives it, and where its nodes come from.
+
+        Args:
+            done: Which operations are done, in the order of the pair and not of the path.
+        """
+        at = apply_operations(self._ops, done)
+        graphs = at.graphs
+        if self._ops.bonds is not None:  # both ends stay as they are
+            inside = done.any() and not done.all()
+            graphs = as_molecules(graphs, self._ops.bonds) if inside else without_bonds(graphs)
+        return (graphs if self._finish is None else self._finish(graphs)), at
 
     @cached_property
     def _chemistry(self) -> Chemistry | None:
@@ -297,27 +260,6 @@ class EditPath:
 
     def _repr_html_(self) -> str:
         return notebook(self)
-
-
-def _operation(source: int, target: int, cost: float, edges: tuple[EdgeOperation, ...]) -> Operation:
-    return Operation(_kind(source, target), None if source < 0 else source, None if target < 0 else target, cost, edges)
-
-
-def _kind(source: int, target: int) -> str:
-    return "insert" if source < 0 else "delete" if target < 0 else "substitute"
-
-
-def _edge_operations(ops: Operations, rank: np.ndarray) -> dict[int, list[EdgeOperation]]:
-    """Return the edge operations that each step completes."""
-    found: dict[int, list[EdgeOperation]] = {}
-    if ops.edges is None:
-        return found
-    steps, edits = ops.edges.step(rank).tolist(), ops.edges.edits
-    ends = zip(edits.source.T.tolist(), edits.target.T.tolist(), strict=True)
-    for step, (source, target), price in zip(steps, ends, edits.price.tolist(), strict=True):
-        one, other = (None if nodes[0] < 0 else (nodes[0], nodes[1]) for nodes in (source, target))
-        found.setdefault(step, []).append(EdgeOperation(_kind(source[0], target[0]), one, other, price))
-    return found
 
 
 @torch.no_grad()

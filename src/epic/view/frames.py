@@ -18,7 +18,8 @@ from epic.view.names import Names, Tag, tags
 from epic.view.placement import Placement, place
 
 if TYPE_CHECKING:
-    from epic.paths.edit_path import EditPath, Operation
+    from epic.paths.edit_path import EditPath
+    from epic.paths.operation import Operation
 
 KINDS = ("substitute", "delete", "insert")
 GRID = 100  # coordinates are integers, this many to the length of an edge
