@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 
-from epic.cli.messages import configure, progress
+from epic.cli.messages import configure, progress, silent
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,13 @@ def test_warnings_are_plain_sentences(capsys):
         finally:
             logging.captureWarnings(False)
     assert capsys.readouterr().err == "No connected order exists for 3 of 64 pairs.\n"
+
+
+def test_a_silenced_logger_speaks_again_afterwards(capsys):
+    configure(False, False)
+    logger = logging.getLogger("epic.somewhere")
+    with silent("epic.somewhere"):
+        logger.warning("not heard")
+        logger.error("heard")
+    logger.info("heard again")
+    assert capsys.readouterr().err == "heard\nheard again\n"

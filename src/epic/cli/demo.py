@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from epic.cli.messages import progress, show
+from epic.cli.messages import progress, show, silent
 from epic.cli.options import make_folder
 
 if TYPE_CHECKING:
@@ -72,7 +71,6 @@ def _curve(picture: Path, draws: int, seed: int) -> None:
     from epic import EditNeighbors, UnitCost
     from epic._io import write_figure
 
-    logging.getLogger("epic.costs.verdict").setLevel(logging.ERROR)  # the table tells how good costs of few graphs are
     typer.echo(
         f"\nNodes now have one of three colours, which mean nothing. Share of {UNSEEN} unseen graphs whose nearest "
         f"training graph is of their class, in percent, {draws} draws"
@@ -87,7 +85,8 @@ def _curve(picture: Path, draws: int, seed: int) -> None:
             for name, cost in (("counted", UnitCost()), ("learned", None)):
                 model = EditNeighbors(cost=cost, n_neighbors=1, seed=seed, progress=False)
                 learning = {} if cost is not None else {"epochs": 15}
-                found[name][-1].append(100 * model.fit(train, **learning).score(test))
+                with silent("epic.costs.verdict"):  # the table tells how good costs of few graphs are
+                    found[name][-1].append(100 * model.fit(train, **learning).score(test))
 
     def told(scores: list[float]) -> str:
         return f"{mean(scores):.0f}" + (f" ({stdev(scores):.0f})" if len(scores) > 1 else "")

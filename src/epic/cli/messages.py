@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.table import Table
@@ -29,6 +30,18 @@ def configure(verbose: bool, quiet: bool) -> None:
     logging.captureWarnings(True)
     if not verbose:
         warnings.formatwarning = lambda message, *_, **__: str(message)
+
+
+@contextmanager
+def silent(name: str) -> Iterator[None]:
+    """Keep what the logger ``name`` says to itself, errors excepted, while the block runs."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def progress() -> bool:
