@@ -39,6 +39,16 @@ def test_claims_are_pooled_over_backbones_and_datasets(runs):
     assert extra.verdict.startswith("no evidence that it helps")
 
 
+def test_claims_are_pooled_over_sizes(tmp_path):
+    def by_size(config):
+        return score(config) + (0.02 if config["size"] == 40 and config["method"] == "submix" else 0.0)
+
+    plan = tiny(claims=CLAIMS, sizes=(20, 40), splits=3)
+    main, _ = judge(Runs(plan, fill(plan, tmp_path / "s.jsonl", by_size)))
+    assert main.all.difference == pytest.approx(5.0)  # 4 with 20 graphs, 6 with 40
+    assert main.all.runs == 2 * 2 * 3 * 2  # datasets, sizes, splits, seeds
+
+
 def test_an_aim_may_be_missed(runs):
     hopeful = runs.plan.model_copy(update={"claims": (Claim(method="submix", aim=4.5),)})
     assert judge(Runs(hopeful, runs.store))[0].verdict.endswith("the aim of +4.5 is missed by 0.5")

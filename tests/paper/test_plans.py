@@ -43,7 +43,7 @@ def test_fewer_seeds_are_fewer_splits_where_splits_repeat(store):
 def test_the_plans_of_the_paper_are_whole(store):
     assert set(names()) == {
         *("main", "molecules", "noise", "costs", "distance", "sinkhorn", "blur", "order", "curves", "lollipop"),
-        *("splits", "distance_exact", "regime", "screen"),
+        *("splits", "distance_exact", "regime", "screen", "few", "study"),
     }
     main = load_plan("main")
     assert len(main.datasets) * len(main.backbones) * len(main.entries) * main.seeds == 960

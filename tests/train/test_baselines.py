@@ -105,6 +105,7 @@ def test_one_class_in_training_is_no_error():
 def test_a_run_of_a_baseline_has_what_a_record_needs(tmp_path):
     config = run_config(dataset="lollipop", backbone="counts", split="folds", split_seed=3, outputs=True)
     record = run(config, tmp_path, progress=False)
-    assert record["sizes"][2] == len(record["outputs"]["test"])
+    assert record["sizes"][2] == len(record["outputs"]["test"]) == len(set(record["graphs"]["test"]))
+    assert not set(record["graphs"]["test"]) & set(record["graphs"]["validation"])
     assert 0 <= record["test"] <= 1
     assert sum(record["outputs"]["test"][0]) == pytest.approx(10_000, abs=2)

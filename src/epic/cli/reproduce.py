@@ -18,7 +18,8 @@ def reproduce(
     plan: Annotated[
         str,
         typer.Argument(
-            help="main, molecules, noise, costs, distance, distance_exact, sinkhorn, order, curves or lollipop.",
+            help="Of the paper: main, molecules, noise, costs, distance, distance_exact, sinkhorn, order, curves or "
+            "lollipop. Our own: few and study, does EPIC help?",
             show_default=False,
         ),
     ],

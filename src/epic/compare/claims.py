@@ -19,8 +19,8 @@ class Judged:
 
     Attributes:
         claim: The comparison.
-        parts: For each dataset with runs, the difference in points over its splits; backbones and seeds of a split
-            are averaged, since they share its test graphs.
+        parts: For each dataset with runs, the difference in points over its splits; backbones, sizes and seeds of a
+            split are averaged, since they share its test graphs.
         all: The mean over datasets, see :func:`epic.compare.statistics.pooled`.
         signed: The signed-rank test of the datasets' means, from two datasets on.
         p: The p-value of ``all``; of extra comparisons, corrected for their number.
@@ -67,7 +67,13 @@ def judge(runs: Runs) -> list[Judged]:
         parts = {}
         for dataset in runs.plan.datasets:
             mine, other = (
-                _all_backbones([runs.reported(labels.index(name), dataset, b) for b in runs.plan.backbones])
+                _side_by_side(
+                    [
+                        runs.reported(labels.index(name), dataset, backbone, size=size)
+                        for backbone in runs.plan.backbones
+                        for size in runs.plan.sizes
+                    ]
+                )
                 for name in (claim.method, claim.against)
             )
             train, test = mine.sizes or (1, 0)
@@ -85,8 +91,8 @@ def judge(runs: Runs) -> list[Judged]:
     return found
 
 
-def _all_backbones(parts: Sequence[ReportedRuns]) -> ReportedRuns:
-    """Lay the seeds of all backbones side by side, split by split."""
+def _side_by_side(parts: Sequence[ReportedRuns]) -> ReportedRuns:
+    """Lay the seeds of all parts side by side, split by split."""
     records = tuple(
         tuple(r for split in splits for r in split) for splits in zip(*(p.records for p in parts), strict=True)
     )

@@ -31,7 +31,7 @@ def mix_records(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dic
     for record in (one, other):
         if "outputs" not in record or record["task"] != "classes":
             raise InputError("a mixture needs runs of classes that kept their outputs: run them with outputs: true")
-    if one["labels"] != other["labels"]:
+    if any(one.get(k) != other.get(k) for k in ("labels", "graphs")):
         raise InputError("the two runs of a mixture were tested on different graphs")
     validation, test = (
         [np.log(np.maximum(UNIT * np.array(r["outputs"][part]), UNIT)) for r in (one, other)]

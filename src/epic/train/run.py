@@ -296,6 +296,7 @@ def _facts(config: RunConfig, dataset: Dataset, split: Split, outputs: dict[str,
             k: probabilities(v, dataset.task).mul(1e4).round().int().tolist() for k, v in outputs.items()
         }
         found["labels"] = {part: dataset.y[getattr(split, part)].tolist() for part in outputs}
+        found["graphs"] = {part: getattr(split, part).tolist() for part in outputs}
     return found
 
 

@@ -194,7 +194,7 @@ def _read(name: str) -> PaperPlan:
 
 
 def _quick(plan: PaperPlan) -> dict[str, Any]:
-    """Two small datasets, two seeds, few epochs, no tuning.
+    """Two small datasets, two splits or seeds, few epochs, no tuning.
 
     An epoch of a classifier of molecules takes half a minute: one dataset, one seed and one epoch of these.
     """
@@ -211,7 +211,8 @@ def _quick(plan: PaperPlan) -> dict[str, Any]:
     return {
         "datasets": ("ogbg-molbace",) if molecules else tuple(small),
         "noise": plan.noise[len(plan.noise) // 2 :][:1],
-        plan.repeated: min(1 if large else 2, getattr(plan, plan.repeated)),
+        "splits": min(2, plan.splits),
+        "seeds": min(1 if large or plan.splits > 1 else 2, plan.seeds),
         "tune": 0,
         "options": {**plan.options, **less[plan.kind]},
     }
