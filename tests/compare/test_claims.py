@@ -7,7 +7,7 @@ from scipy import stats
 from epic.compare.claims import judge, table
 from epic.compare.plan import Claim, Entry
 from epic.compare.runs import Runs
-from epic.compare.statistics import Comparison, paired, pooled
+from epic.compare.statistics import Comparison, crossed, paired, pooled
 from epic.paper.report import report
 from tests.compare.stores import fill, tiny
 
@@ -90,7 +90,7 @@ def test_pooled_by_hand():
 
 
 def test_pooled_without_spread_or_runs():
-    same = Comparison(0.0, 0.0, 0.0, 1.0, 0.0, 3, 3)
+    same = Comparison(0.0, 0.0, 0.0, 1.0, 0.0, 3, 3, free=2)
     assert pooled([same, same]).p == 1.0
     assert pooled([]).difference is None
     assert pooled([same, Comparison(2.0, None, None, None, None, 1, 1)]).p is None
@@ -113,3 +113,35 @@ def test_pooled_calls_no_effect_in_a_twentieth():
         gap = gap + rng.normal(0, 0.01, gap.shape)
         called += pooled([paired(row, np.zeros(10), 160, 20) for row in gap]).p < 0.05
     assert 0 < called <= stats.binom.ppf(0.9999, worlds, 0.05)
+
+
+def test_draws_are_judged_by_what_each_graph_gains(tmp_path):
+    """Ten draws of 40 of 200 graphs, of which submix gets right what plain training gets wrong in one of ten."""
+    rng = np.random.default_rng(0)
+    plan = tiny(claims=CLAIMS[:1], sizes=(40,), splits=10, seeds=1, datasets=("A",), options={"outputs": True})
+    store = fill(plan, tmp_path / "s.jsonl", score)
+    runs = Runs(plan, store)
+    gains = np.full((10, 200), np.nan)
+    for task in runs:
+        record = store.get(task)
+        draw = np.random.default_rng(task.config["split_seed"])
+        test = draw.permutation(200)[40:]
+        right = draw.random(160) < 0.6
+        if task.config["method"] == "submix":
+            gained = ~right & (rng.random(160) < 0.25)
+            gains[task.config["split_seed"], test] = 100.0 * gained
+            right = right | gained
+        record |= {
+            "config": task.config,
+            "sizes": [35, 5, 160],
+            "test": right.mean(),
+            "graphs": {"test": test.tolist()},
+            "labels": {"test": [0] * 160},
+            "outputs": {"test": [[10_000, 0] if r else [0, 10_000] for r in right]},
+        }
+    (main,) = judge(runs)
+    by_hand = crossed(np.nanmean(gains, 1), np.zeros(10), gains)
+    assert (main.all.difference, main.all.low, main.all.p) == pytest.approx(
+        (by_hand.difference, by_hand.low, by_hand.p)
+    )
+    assert main.all.low > 0

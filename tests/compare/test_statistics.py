@@ -11,6 +11,7 @@ from epic import InputError
 from epic.compare.statistics import (
     Comparison,
     competition_ranks,
+    crossed,
     holm,
     mean_ranks,
     paired,
@@ -217,3 +218,57 @@ def test_an_effect_is_found():
     found = paired(0.83 + rng.normal(0, 0.01, (10, 3)), 0.8 + rng.normal(0, 0.01, (10, 3)), 70, 20)
     assert verdict(found).startswith("helps: +")
     assert verdict(paired(1 - 0.2 - rng.normal(0.03, 0.01, 10), np.full(10, 0.8), 70, 20)).startswith("hurts: -")
+
+
+def made_up(rng, *, draws=8, graphs=400, train=0.0, shared=0.0, effect=0.0):
+    """Gains of a method in points, whose mean over draws and graphs is ``effect``.
+
+    Args:
+        train: Standard deviation of what a training set brings, the same for all graphs.
+        shared: Standard deviation of what a graph brings, the same in all draws.
+    """
+    gains = effect + train * rng.normal(size=(draws, 1)) + shared * rng.normal(size=graphs)
+    gains = gains + 30 * rng.normal(size=(draws, graphs))
+    gains[rng.random(gains.shape) < 0.2] = np.nan  # graphs that a draw trained on
+    return gains
+
+
+def test_crossed_by_a_slow_reference():
+    gains = made_up(np.random.default_rng(0), draws=5, graphs=30, train=3.0, shared=20.0)
+    d = np.nanmean(gains, 1)
+    covariances = []
+    for j in range(5):
+        for k in range(5):
+            if j == k:
+                continue
+            both = [i for i in range(30) if not np.isnan(gains[j, i]) and not np.isnan(gains[k, i])]
+            m, n = (np.sum(~np.isnan(gains[x])) for x in (j, k))
+            covariances.append(sum((gains[j, i] - d[j]) * (gains[k, i] - d[k]) for i in both) / (m * n))
+    train, test = np.var(d, ddof=1) / 5, np.mean(covariances)
+    free = (train + test) ** 2 / (train**2 / 4)
+    found = crossed(d, np.zeros(5), gains)
+    assert test > 0
+    assert found.free == pytest.approx(free)
+    assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, free, d.mean(), np.sqrt(train + test)))
+
+
+@pytest.mark.parametrize(("train", "shared"), [(2.0, 0.0), (2.0, 30.0), (0.5, 60.0), (4.0, 10.0)])
+def test_crossed_is_wrong_in_one_case_of_twenty_without_an_effect(train, shared):
+    rng = np.random.default_rng(1)
+    ps = []
+    for _ in range(600):
+        gains = made_up(rng, train=train, shared=shared)
+        ps.append(crossed(np.nanmean(gains, 1), np.zeros(8), gains).p)
+    assert 0.02 < np.mean(np.array(ps) < 0.05) < 0.085
+
+
+def test_crossed_sees_what_the_corrected_test_cannot():
+    rng = np.random.default_rng(2)
+    found = {"crossed": 0, "paired": 0}
+    for _ in range(100):
+        gains = made_up(rng, train=1.5, shared=10.0, effect=3.0)
+        d = np.nanmean(gains, 1)
+        found["crossed"] += crossed(d, np.zeros(8), gains).p < 0.05
+        found["paired"] += paired(d, np.zeros(8), train=60, test=320).p < 0.05
+    assert found["crossed"] > 70
+    assert found["paired"] < 5

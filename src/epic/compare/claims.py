@@ -9,7 +9,7 @@ import numpy as np
 
 from epic.compare.plan import Claim
 from epic.compare.runs import ReportedRuns, Runs
-from epic.compare.statistics import Comparison, SignedRank, holm, paired, pooled, signed_rank
+from epic.compare.statistics import Comparison, SignedRank, holm, pooled, signed_rank
 from epic.compare.verdict import verdict
 
 
@@ -76,8 +76,7 @@ def judge(runs: Runs) -> list[Judged]:
                 )
                 for name in (claim.method, claim.against)
             )
-            train, test = mine.sizes or (1, 0)
-            comparison = paired(mine.scores, other.scores, train, test)
+            comparison = mine.against(other)
             if comparison.difference is not None:
                 parts[dataset] = comparison
         if parts:

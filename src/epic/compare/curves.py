@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from epic.compare.runs import METRICS, ReportedRuns, Runs
-from epic.compare.statistics import Comparison, paired
+from epic.compare.statistics import Comparison
 from epic.compare.verdict import amount, verdict
 
 
@@ -60,10 +60,7 @@ def _point(mine: ReportedRuns, plain: ReportedRuns | None) -> Point:
     reach = None
     if means.size > 1:
         reach = float(stats.t.ppf(0.975, means.size - 1) * means.std(ddof=1) / math.sqrt(means.size))
-    gap = None
-    if plain is not None:
-        train, test = mine.sizes or (1, 0)
-        gap = paired(mine.scores, plain.scores, train, test)
+    gap = None if plain is None else mine.against(plain)
     graphs = sum(mine.done[0]["sizes"][:2])
     return Point(graphs, float(means.mean()), reach, means.size, gap)
 

@@ -39,8 +39,8 @@ def mix_records(one: dict[str, Any] | None, other: dict[str, Any] | None) -> dic
     )
     truth = {part: np.array(one["labels"][part]).reshape(-1) for part in ("validation", "test")}
     mixture = Mixture.of(validation[0], validation[1], code=truth["validation"])
-    scores = {
-        part: float((mixture(*sides).argmax(1) == truth[part]).mean())
-        for part, sides in (("validation", validation), ("test", test))
-    }
-    return {**scores, "task": "classes", "sizes": one["sizes"], "weight": mixture.weight}
+    mixed = {part: mixture(*sides) for part, sides in (("validation", validation), ("test", test))}
+    scores = {part: float((said.argmax(1) == truth[part]).mean()) for part, said in mixed.items()}
+    kept: dict[str, Any] = {k: one[k] for k in ("config", "labels", "graphs") if k in one}
+    outputs = {part: np.rint(said / UNIT).astype(int).tolist() for part, said in mixed.items()}
+    return {**kept, **scores, "outputs": outputs, "task": "classes", "sizes": one["sizes"], "weight": mixture.weight}

@@ -12,6 +12,7 @@ import numpy as np
 
 from epic.compare.mixtures import mix_records
 from epic.compare.plan import TUNING_SEED, Group, GroupTasks, Plan
+from epic.compare.statistics import Comparison, crossed, paired
 from epic.compare.store import Store
 from epic.compare.task import Task
 from epic.errors import choose
@@ -107,7 +108,11 @@ class Runs:
     def reported(
         self, entry: int, dataset: str, backbone: str = "gin", noise: float = 0.0, size: int | None = None
     ) -> ReportedRuns:
-        """Return all splits and seeds of an entry (by its place in the plan) in one place of the table."""
+        """Return all splits and seeds of an entry (by its place in the plan) in one place of the table.
+
+        A ``size`` that the plan does not have stands for its first one.
+        """
+        size = size if size in self.plan.sizes else self.plan.sizes[0]
         mixed = self.plan.entries[entry].mix
         if mixed is not None:
             labels = [e.label for e in self.plan.entries]
@@ -177,9 +182,50 @@ class ReportedRuns:
         """Numbers of training and test graphs of a split."""
         return next(((r["sizes"][0], r["sizes"][2]) for r in self.done if "sizes" in r), None)
 
+    def against(self, other: ReportedRuns, confidence: float = 0.95) -> Comparison:
+        """Compare with other runs, paired by split and seed.
+
+        The test is :func:`crossed` for draws of few training graphs, of which runs keep the outputs, else
+        :func:`paired`.
+        """
+        gains = self._gains(other)
+        if gains is not None:
+            return crossed(self.scores, other.scores, gains, confidence)
+        train, test = self.sizes or (1, 0)
+        return paired(self.scores, other.scores, train, test, confidence)
+
+    def _gains(self, other: ReportedRuns) -> np.ndarray | None:
+        """What is gained on each test graph in each draw, in points ``[draws, graphs]``; None if that is not kept."""
+        found = []
+        for mine, theirs in zip(self.records, other.records, strict=True):
+            pairs = [(a, b) for a, b in zip(mine, theirs, strict=True) if a is not None and b is not None]
+            if not all(_is_draw(r) for pair in pairs for r in pair):
+                return None
+            graphs = [np.array(a["graphs"]["test"]) for a, _ in pairs]
+            rights = [100.0 * (_right(a) - _right(b)) for a, b in pairs]
+            found.append((np.concatenate(graphs or [np.zeros(0, int)]), np.concatenate(rights or [np.zeros(0)])))
+        width = max((int(g.max()) + 1 for g, _ in found if g.size), default=0)
+        if not width:
+            return None
+        total = np.array([np.bincount(g, r, minlength=width) for g, r in found])
+        count = np.array([np.bincount(g, minlength=width) for g, _ in found])
+        return np.divide(total, count, out=np.full(total.shape, math.nan), where=count > 0)
+
     @property
     def epoch_seconds(self) -> list[float]:
         return [r["seconds"] / r["epochs"] for r in self.done if r.get("epochs") and "seconds" in r]
+
+
+def _is_draw(record: dict[str, Any]) -> bool:
+    """Whether a run classified graphs after training on a draw of some, and kept what it said of each."""
+    drawn = record.get("config", {}).get("size") is not None
+    return drawn and record["task"] == "classes" and "graphs" in record and "outputs" in record
+
+
+def _right(record: dict[str, Any]) -> np.ndarray:
+    """Which test graphs were classified rightly, as 1.0 and 0.0."""
+    said = np.array(record["outputs"]["test"]).argmax(1)
+    return (said == np.array(record["labels"]["test"]).reshape(-1)).astype(float)
 
 
 def mix_runs(one: ReportedRuns, other: ReportedRuns, *, same: bool) -> ReportedRuns:

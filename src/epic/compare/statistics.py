@@ -7,7 +7,7 @@ therefore sees effects where there are none. The test here widens the variance a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,8 @@ class Comparison:
         statistic: The t statistic.
         splits: Number of splits with a pair of runs.
         runs: Number of pairs of runs.
+        confidence: Of the interval.
+        free: Degrees of freedom of the t statistic; None where there is none.
     """
 
     difference: float | None
@@ -48,6 +50,7 @@ class Comparison:
     splits: int
     runs: int
     confidence: float = 0.95
+    free: float | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,8 @@ def split_differences(method: Any, other: Any) -> tuple[np.ndarray, int]:
 def paired(method: Any, other: Any, train: int, test: int, confidence: float = 0.95) -> Comparison:
     """Compare scores paired by split and seed: the corrected resampled t-test and its interval.
 
-    The variance of the mean of J split differences is taken as ``1/J + test/train`` times their sample variance.
+    The variance of the mean of J split differences is taken as ``1/J + test/train`` times their sample variance. That
+    suits folds and splits, which train on most of the graphs; see :func:`crossed` for draws of few.
 
     Args:
         method: Scores ``[splits]`` or ``[splits, seeds]``; see :func:`split_differences`.
@@ -107,6 +111,49 @@ def paired(method: Any, other: Any, train: int, test: int, confidence: float = 0
     """
     if train < 1 or test < 0:
         raise InputError(f"train = {train} and test = {test} must count the graphs of a split")
+    return _compared(method, other, confidence, lambda d: (1 / d.size + test / train) * float(d.var(ddof=1)))
+
+
+def crossed(method: Any, other: Any, gains: Any, confidence: float = 0.95) -> Comparison:
+    """Compare scores paired by draw of training graphs, where most graphs are test graphs in most draws.
+
+    A mean over J draws varies for two reasons. Training graphs differ from draw to draw: this part is the variance of
+    the draws' differences by J. And draws share test graphs, on which one method may happen to do better every time:
+    this part is the mean covariance of two draws, ``sum over common graphs (g - mean) (g' - mean') / (m m')`` with m
+    and m' test graphs. Draws count as independent given the dataset, though they may share training graphs.
+
+    Args:
+        method: Scores ``[draws]`` or ``[draws, seeds]``; see :func:`split_differences`.
+        other: Scores of the same shape.
+        gains: ``[draws, graphs]``, what the method gains on each test graph in the units of scores; NaN where a graph
+            was not tested.
+        confidence: Of the interval.
+    """
+    gains = np.asarray(gains, dtype=float)
+    gains = gains[~np.isnan(gains).all(1)]
+    tested = ~np.isnan(gains)
+    count = tested.sum(1, keepdims=True)
+    total = np.where(tested, gains, 0.0)
+    parts = np.where(tested, total - total.sum(1, keepdims=True) / count, 0.0) / count
+    shared = parts @ parts.T
+    covariance = (shared.sum() - np.trace(shared)) / max(len(gains) * (len(gains) - 1), 1)
+    return _compared(
+        method, other, confidence, lambda d: float(d.var(ddof=1)) / d.size + max(covariance, 0.0), fixed=covariance
+    )
+
+
+def _compared(
+    method: Any, other: Any, confidence: float, variance: Callable[[np.ndarray], float], fixed: float = 0.0
+) -> Comparison:
+    """Return the t interval of the mean of split differences.
+
+    Args:
+        method: Scores; see :func:`split_differences`.
+        other: Scores of the same shape.
+        confidence: Of the interval.
+        variance: Returns the variance of the mean of the split differences.
+        fixed: The part of it that does not come from the spread over splits, so that it has no degrees of freedom.
+    """
     if not 0 < confidence < 1:
         raise InputError(f"confidence must lie between 0 and 1, got {confidence}")
     d, runs = split_differences(method, other)
@@ -118,21 +165,22 @@ def paired(method: Any, other: Any, train: int, test: int, confidence: float = 0
     tiny = 10.0**-DIGITS
     if splits == 1 or float(np.ptp(d)) <= tiny:
         if splits > 1 and float(np.abs(d).max()) <= tiny:
-            return Comparison(0.0, 0.0, 0.0, 1.0, 0.0, splits, runs, confidence)
+            return Comparison(0.0, 0.0, 0.0, 1.0, 0.0, splits, runs, confidence, splits - 1)
         return Comparison(mean, None, None, None, None, splits, runs, confidence)
-    error = math.sqrt((1 / splits + test / train) * float(d.var(ddof=1)))
-    t = mean / error
-    reach = error * float(stats.t.ppf((1 + confidence) / 2, splits - 1))
-    p = 2 * float(stats.t.sf(abs(t), splits - 1))
-    return Comparison(mean, mean - reach, mean + reach, p, t, splits, runs, confidence)
+    whole = variance(d)
+    free = (splits - 1) * (whole / (whole - max(fixed, 0.0))) ** 2  # Satterthwaite
+    t = mean / math.sqrt(whole)
+    reach = math.sqrt(whole) * float(stats.t.ppf((1 + confidence) / 2, free))
+    p = 2 * float(stats.t.sf(abs(t), free))
+    return Comparison(mean, mean - reach, mean + reach, p, t, splits, runs, confidence, free)
 
 
 def pooled(parts: Sequence[Comparison]) -> Comparison:
     """Average the differences on several datasets, each with the same weight, with a t interval.
 
-    The variance of each dataset's mean is the corrected one of :func:`paired`; the degrees of freedom follow Welch and
-    Satterthwaite. The result speaks of these datasets: it does not say what to expect on others, which the signed-rank
-    test of the datasets' means does.
+    The variance of each dataset's mean is that of :func:`paired` or :func:`crossed`; the degrees of freedom follow
+    Welch and Satterthwaite. The result speaks of these datasets: it does not say what to expect on others, which the
+    signed-rank test of the datasets' means does.
 
     Args:
         parts: One comparison for each dataset, all with the same confidence. Those without runs are left out.
@@ -148,7 +196,7 @@ def pooled(parts: Sequence[Comparison]) -> Comparison:
     mean = float(np.mean([c.difference for c in there]))
     if any(c.low is None or c.high is None for c in there):
         return Comparison(mean, None, None, None, None, splits, runs, confidence)
-    free = np.array([c.splits - 1 for c in there])
+    free = np.array([c.free for c in there], dtype=float)
     reach = np.array([(c.high - c.low) / 2 for c in there])  # type: ignore[operator]
     variance = (reach / stats.t.ppf((1 + confidence) / 2, free)) ** 2
     if not variance.any():
@@ -157,7 +205,7 @@ def pooled(parts: Sequence[Comparison]) -> Comparison:
     total = float(variance.sum() ** 2 / (variance**2 / free).sum())
     width = error * float(stats.t.ppf((1 + confidence) / 2, total))
     p = 2 * float(stats.t.sf(abs(mean / error), total))
-    return Comparison(mean, mean - width, mean + width, p, mean / error, splits, runs, confidence)
+    return Comparison(mean, mean - width, mean + width, p, mean / error, splits, runs, confidence, total)
 
 
 def signed_rank(differences: Any) -> SignedRank:

@@ -311,6 +311,6 @@ def plan_of(
         seeds=seeds or (1 if curve else 3),
         tune=(0 if curve else 3) if tune is None else tune,
         plain=("lr",) if given.get("network") else ("lr", "dropout"),
-        options={"split": "stratified", **{k: v for k, v in given.items() if v is not None}},
+        options={"split": "stratified", "outputs": curve, **{k: v for k, v in given.items() if v is not None}},
         checksums=checksums or {},
     )

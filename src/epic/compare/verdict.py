@@ -109,19 +109,16 @@ def differences(runs: Runs, against: str | None = None, confidence: float = 0.95
 def compare_runs(dataset: str, method: ReportedRuns, other: ReportedRuns, confidence: float = 0.95) -> Difference:
     """Compare one method with another on one dataset, without corrected p-value and verdict."""
     a, b = method.scores, other.scores
-
-    def judged(x: np.ndarray, y: np.ndarray, train: int, test: int) -> Comparison:
-        found = paired(x, y, train, test, confidence)
-        # An interval over two values is as wide as a table is high: it would be taken for a result.
-        return found if found.splits >= LEAST else replace(found, low=None, high=None, p=None, statistic=None)
-
     gaps = (split_differences(a[i : i + 1], b[i : i + 1])[0] for i in range(len(a)))
     by_split = tuple(float(gap[0]) if gap.size else None for gap in gaps)
+    over: Literal["splits", "seeds"]
     if len(a) > 1:
-        train, test = method.sizes or (1, 0)
-        return Difference(dataset, by_split, judged(a, b, train, test), "splits", method.unit)
-    # Runs on one split are drawn afresh given that split: nothing overlaps but what is fixed anyway.
-    return Difference(dataset, by_split, judged(a[0], b[0], 1, 0), "seeds", method.unit)
+        found, over = method.against(other, confidence), "splits"
+    else:  # Runs on one split are drawn afresh given that split: nothing overlaps but what is fixed anyway.
+        found, over = paired(a[0], b[0], 1, 0, confidence), "seeds"
+    if found.splits < LEAST:  # An interval over two values is as wide as a table is high: it would pass for a result.
+        found = replace(found, low=None, high=None, p=None, statistic=None)
+    return Difference(dataset, by_split, found, over, method.unit)
 
 
 def _corrected(column: list[Difference]) -> list[Difference]:

@@ -133,8 +133,8 @@ class RunConfig(BaseModel):
     seed: int = Field(0, description="Seed of everything random except the split.")
     outputs: bool = Field(
         False,
-        description="Keep the numbers, labels and probabilities (in units of 0.0001) of validation and test graphs with "
-        "the result.",
+        description="Keep the numbers, labels and probabilities (in units of 0.0001) of validation and test graphs "
+        "with the result.",
     )
     results_version: int = Field(RESULTS_VERSION, description="Version of the code that results depend on.")
 
