@@ -59,9 +59,9 @@ def test_pages_and_tables_tell_the_claims(runs):
     assert rows[1][0] == "submix against vanilla"
     assert rows[1][1] == "+4.0"
     assert rows[2][0].endswith("(extra)")
-    for form in ("md", "html"):
+    for form in ("md", "html", "text"):
         text = report([runs], form=form)
-        assert "named" in text
+        assert "named" in text or form == "text"
         assert "the aim of +3.0 is reached" in text
 
 
@@ -70,6 +70,14 @@ def test_runs_that_are_missing_say_so(tmp_path):
     half = Runs(plan, fill(plan, tmp_path / "s.jsonl", lambda c: score(c) if c["method"] != "submix" else None))
     assert [j.claim.method for j in judge(half)] == ["drop_edge"]
     assert judge(half)[0].verdict.startswith("too few runs to say")
+
+
+def test_a_dataset_that_has_only_begun_is_left_out(tmp_path):
+    plan = tiny(claims=CLAIMS, splits=4)
+    begun = fill(plan, tmp_path / "s.jsonl", lambda c: score(c) if c["dataset"] == "A" or c["split_seed"] < 2 else None)
+    main = judge(Runs(plan, begun))[0]
+    assert list(main.parts) == ["A"]
+    assert main.all.p is not None
 
 
 def test_a_claim_may_be_against_any_entry(tmp_path):

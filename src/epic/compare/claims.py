@@ -10,7 +10,7 @@ import numpy as np
 from epic.compare.plan import Claim
 from epic.compare.runs import ReportedRuns, Runs
 from epic.compare.statistics import Comparison, SignedRank, holm, pooled, signed_rank
-from epic.compare.verdict import verdict
+from epic.compare.verdict import LEAST, verdict
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,8 @@ class Judged:
 
     Attributes:
         claim: The comparison.
-        parts: For each dataset with runs, the difference in points over its splits; backbones, sizes and seeds of a
-            split are averaged, since they share its test graphs.
+        parts: For each dataset with enough runs, the difference in points over its splits; backbones, sizes and seeds
+            of a split are averaged, since they share its test graphs.
         all: The mean over datasets, see :func:`epic.compare.statistics.pooled`.
         signed: The signed-rank test of the datasets' means, from two datasets on.
         p: The p-value of ``all``; of extra comparisons, corrected for their number.
@@ -44,7 +44,7 @@ class Judged:
         if self.signed is not None:
             up = sum((c.difference or 0) > 0 for c in self.parts.values())
             text += f"; higher on {up} of {len(self.parts)} datasets (signed-rank p = {self.signed.p:.2g})"
-        if self.claim.aim is not None and self.all.difference is not None:
+        if self.claim.aim is not None and self.all.difference is not None and self.all.p is not None:
             gap = self.all.difference - self.claim.aim
             text += f"; the aim of {self.claim.aim:+.1f} is " + ("reached" if gap >= 0 else f"missed by {-gap:.1f}")
         return text
@@ -77,7 +77,7 @@ def judge(runs: Runs) -> list[Judged]:
                 for name in (claim.method, claim.against)
             )
             comparison = mine.against(other)
-            if comparison.difference is not None:
+            if comparison.splits >= min(LEAST, runs.plan.splits):  # fewer would leave all without an interval
                 parts[dataset] = comparison
         if parts:
             means = [c.difference for c in parts.values()]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class Comparison:
         runs: Number of pairs of runs.
         confidence: Of the interval.
         free: Degrees of freedom of the t statistic; None where there is none.
+        test: What the interval comes from.
     """
 
     difference: float | None
@@ -51,6 +52,7 @@ class Comparison:
     runs: int
     confidence: float = 0.95
     free: float | None = None
+    test: str = "corrected resampled t-test"
 
 
 @dataclass(frozen=True)
@@ -137,9 +139,10 @@ def crossed(method: Any, other: Any, gains: Any, confidence: float = 0.95) -> Co
     parts = np.where(tested, total - total.sum(1, keepdims=True) / count, 0.0) / count
     shared = parts @ parts.T
     covariance = (shared.sum() - np.trace(shared)) / max(len(gains) * (len(gains) - 1), 1)
-    return _compared(
+    found = _compared(
         method, other, confidence, lambda d: float(d.var(ddof=1)) / d.size + max(covariance, 0.0), fixed=covariance
     )
+    return replace(found, test="t-test of draws that share test graphs")
 
 
 def _compared(

@@ -16,7 +16,7 @@ from epic.compare.verdict import LEAST, Difference, compare_runs, differences, v
 
 TITLES = ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "ms/graph", "settings", "verdict")
 NOTES = (
-    "Interval and p: corrected resampled t-test over splits; verdicts after Holm's correction over methods.",
+    "Interval and p: t-test over splits or draws that overlap; verdicts after Holm's correction over methods.",
     "ms/graph: time to make one augmented graph, in the process that trains.",
 )
 

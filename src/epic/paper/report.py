@@ -94,7 +94,10 @@ def report(plans: Sequence[Runs], form: str = "html") -> str:
     tables = [table_of(runs) for runs in plans]
     if form == "csv":
         return "".join(to_csv(table, header=i == 0) for i, table in enumerate(tables))
-    return "\n".join(map(to_text if form == "text" else to_latex, tables))
+    if form == "latex":
+        return "\n".join(map(to_latex, tables))
+    told = [[f"{j.name}: {j.verdict}" for j in _claims(runs)] for runs in plans]
+    return "\n".join("\n".join([to_text(table), *claims]) for table, claims in zip(tables, told, strict=True))
 
 
 def _page(sections: Sequence[Section]) -> str:
@@ -123,9 +126,17 @@ def _page(sections: Sequence[Section]) -> str:
 def _section(runs: Runs, drawn: bool) -> Section:
     table = table_of(runs)
     drawings = figures(runs, table) if drawn else []
-    quick = getattr(runs.plan, "is_quick", False)  # then nothing is judged
-    judged = ([], []) if quick else (differences(runs), judge(runs))
-    return Section(runs.plan, table, drawings, *judged, run_summary(runs))
+    against = [] if _is_quick(runs) else differences(runs)
+    return Section(runs.plan, table, drawings, against, _claims(runs), run_summary(runs))
+
+
+def _is_quick(runs: Runs) -> bool:
+    """Whether nothing is judged."""
+    return bool(getattr(runs.plan, "is_quick", False))
+
+
+def _claims(runs: Runs) -> list[Judged]:
+    return [] if _is_quick(runs) else judge(runs)
 
 
 def _lines(row: Row, table: Table) -> list[str]:

@@ -142,7 +142,7 @@ def legend(table: Table) -> list[str]:
     if any(c.count for c in cells):
         said.append("3/5: three of five runs are done; - none yet; failed: none without an error.")
     if gaps:
-        over = "splits (corrected resampled t-test)" if gaps[0].over == "splits" else "seeds of the one split"
+        over = f"splits ({gaps[0].found.test})" if gaps[0].over == "splits" else "seeds of the one split"
         share = f"{100 * gaps[0].found.confidence:g} %"
         if all(gap.found.low is None for gap in gaps):
             said.append(f"Differences are paired by split and seed; an interval needs {LEAST} {gaps[0].over} at least.")
