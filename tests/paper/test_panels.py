@@ -4,7 +4,7 @@ import re
 
 from matplotlib.figure import Figure
 
-from epic.paper.panels import Line, bar_panel, line_chart, line_panel
+from epic.paper.panels import Line, bar_panel, line_chart, line_panel, rank_panel
 
 EVIL = "<script>alert(1)</script>"
 
@@ -37,3 +37,12 @@ def test_a_chart_is_text_with_words_and_no_names_that_clash():
     other = line_chart("other", [Line("b", [0, 1], [2.0, 3.0], 3)], "x", "y")
     names = [set(re.findall(r' id="([^"]+)"', s)) for s in (svg, other)]
     assert not names[0] & names[1]
+
+
+def test_bars_join_the_largest_groups_that_are_near():
+    figure = Figure()
+    axes = figure.subplots()
+    rank_panel(axes, [(1.0, "a"), (2.0, "b"), (2.6, "c"), (4.5, "d")], 1.7)
+    bars = [line.get_ydata() for line in axes.lines[1:]]
+    assert [(round(low + 0.2), round(high - 0.2)) for low, high in bars] == [(0, 2)]  # d is 1.9 from c
+    assert [t.get_text() for t in axes.get_yticklabels()] == ["a", "b", "c", "d"]

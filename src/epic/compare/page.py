@@ -57,13 +57,16 @@ def comparison_page(
     )
 
 
-def forest(axes: Any, differences: Mapping[str, Comparison], *, unit: str = "points") -> None:
-    """Draw differences to plain training with their intervals, one below the other.
+def forest(
+    axes: Any, differences: Mapping[str, Comparison], *, unit: str = "points", to: str = "plain training"
+) -> None:
+    """Draw differences with their intervals, one below the other.
 
     Args:
         axes: Axes of matplotlib.
         differences: What was found of each method.
         unit: What differences are measured in.
+        to: What methods are compared with.
     """
     there = {name: gap for name, gap in differences.items() if gap.difference is not None}
     for place, gap in enumerate(there.values()):
@@ -75,7 +78,7 @@ def forest(axes: Any, differences: Mapping[str, Comparison], *, unit: str = "poi
     axes.axvline(0, color="#1b1f24", linewidth=1)
     axes.set_yticks(range(len(there)), list(there))
     axes.set_ylim(max(1, len(there)) - 0.5, -0.5)  # nothing may be done yet
-    axes.set_xlabel(f"difference to plain training, {unit}")
+    axes.set_xlabel(f"difference to {to}, {unit}")
     axes.grid(axis="x", alpha=0.3)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -13,11 +14,22 @@ from markupsafe import Markup
 from epic.compare.page import forest
 from epic.compare.plan import Plan
 from epic.compare.runs import Runs
-from epic.compare.statistics import Comparison, pooled
+from epic.compare.statistics import Comparison, critical_difference, pooled
 from epic.compare.verdict import Against, block_title
 from epic.paper.experiments.lollipop import SIGNS, part_costs
 from epic.paper.figure_data import blur_errors, loss_curves, patterns
-from epic.paper.panels import Line, bar_panel, blur_lines, chart, line_chart, line_key, loss_lines, reach
+from epic.paper.panels import (
+    Line,
+    bar_panel,
+    blur_lines,
+    chart,
+    dot_panel,
+    line_chart,
+    line_key,
+    loss_lines,
+    rank_panel,
+    reach,
+)
 from epic.paper.tables.types import Block, Table
 
 HISTORY = {"loss": "training loss", "validation_loss": "validation loss", "validation": "validation score"}
@@ -42,7 +54,13 @@ def figures(runs: Runs, table: Table) -> list[Figure]:
     """Draw all charts that the store has something for."""
     plan = runs.plan
     if plan.kind == "train":
-        found = [*_iterations(plan, table), *_noise(plan, table), *_learning(runs, table)]
+        found = [
+            *_ranks(table),
+            *_iterations(plan, table),
+            *_noise(plan, table),
+            *_runs(runs, table),
+            *_learning(runs, table),
+        ]
     elif plan.kind == "blur":
         found = _blur(runs)
     elif plan.kind == "curves":
@@ -63,7 +81,9 @@ def forests(name: str, judged: Sequence[Against]) -> list[Markup]:
         unit = block[0].parts[0].unit
         words = f"Difference to {block[0].baseline} in {unit}. " + "; ".join(f"{a.label} {a.verdict}" for a in block)
         size = (5.2, 0.9 + 0.27 * len(rows))
-        found.append(chart(title, words, lambda axes, rows=rows, unit=unit: forest(axes, rows, unit=unit), size))
+        to = {"vanilla": "plain training"}.get(block[0].baseline, block[0].baseline)
+        draw = partial(forest, differences=rows, unit=unit, to=to)
+        found.append(chart(title, words, draw, size))
     return found
 
 
@@ -86,6 +106,42 @@ def _line(name: str, points: Sequence[tuple], place: int, *, paper: bool = False
     """Join points (x, y), or (x, y, half the length of a bar)."""
     x, y, *spread = zip(*points, strict=True)
     return Line(name, x, y, place, spread[0] if spread else (), dots=True, paper=paper)
+
+
+def _ranks(table: Table) -> list[Figure]:
+    """Mean ranks, with bars that join methods whose ranks are nearer than the critical difference."""
+    charts = []
+    for block in table.blocks:
+        ranks = sorted((r.rank, r.label) for r in block.rows if r.rank is not None)
+        if len(ranks) < 3 or len(block.ranked) < 3:
+            continue
+        least = critical_difference(len(ranks), len(block.ranked))
+        words = (
+            f"Over {len(block.ranked)} datasets. Grey bars join methods that cannot be told apart: their ranks are "
+            f"less than {least:.1f} apart (Nemenyi, 95 %). " + ", ".join(f"{name} {rank:.1f}" for rank, name in ranks)
+        )
+        size = (4.6, 0.9 + 0.22 * len(ranks))
+        charts.append(chart(block.title, words, lambda axes, r=ranks, d=least: rank_panel(axes, r, d), size))
+    return [Figure("Mean ranks; grey bars join methods that cannot be told apart (Nemenyi, 95 %)", charts)]
+
+
+def _runs(runs: Runs, table: Table) -> list[Figure]:
+    """Every run as a dot, a chart for each dataset."""
+    plan, found = runs.plan, []
+    for backbone, noise in product(plan.backbones, plan.noise):
+        charts = []
+        for dataset in plan.datasets:
+            rows = {
+                e.label: values
+                for i, e in enumerate(plan.entries)
+                if (values := runs.reported(i, dataset, backbone, noise).values)
+            }
+            if max(map(len, rows.values()), default=0) > 1:
+                words = f"{table.metric}: " + "; ".join(f"{n} {min(v):.1f} to {max(v):.1f}" for n, v in rows.items())
+                size = (3.6, 0.7 + 0.2 * len(rows))
+                charts.append(chart(dataset, words, lambda axes, rows=rows: dot_panel(axes, rows), size))
+        found.append(Figure(f"Every run: {block_title(backbone, noise)}", charts, shown=False))
+    return found
 
 
 def _learning(runs: Runs, table: Table) -> list[Figure]:

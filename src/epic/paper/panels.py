@@ -105,6 +105,38 @@ def bar_panel(
     tidy(axes)
 
 
+def rank_panel(axes: Any, ranks: Sequence[tuple[float, str]], least: float) -> None:
+    """Draw mean ranks, the best on top, and a bar for each largest group that lies nearer together than ``least``.
+
+    Args:
+        axes: Axes of matplotlib.
+        ranks: Mean rank and name of each method, sorted.
+        least: The critical difference.
+    """
+    values = [rank for rank, _ in ranks]
+    axes.plot(values, range(len(ranks)), "o", color=LINE_COLOURS[0])
+    ends = [max(j for j, v in enumerate(values) if v - first < least) for first in values]
+    groups = [(i, j) for i, j in enumerate(ends) if j > i and (i == 0 or ends[i - 1] < j)]
+    for number, (i, j) in enumerate(groups):
+        place = len(ranks) + 0.4 + 0.35 * number
+        axes.plot([place, place], [i - 0.2, j + 0.2], color="#8c959f", linewidth=4, solid_capstyle="round")
+    axes.set_yticks(range(len(ranks)), [name.replace("$", r"\$") for _, name in ranks])
+    axes.set_ylim(len(ranks) - 0.4, -0.6)
+    axes.set_xlim(0.7, len(ranks) + 0.7 + 0.35 * len(groups))
+    axes.set_xlabel("mean rank (1 is best)")
+    axes.grid(axis="x", alpha=0.3)
+
+
+def dot_panel(axes: Any, rows: Mapping[str, Sequence[float]]) -> None:
+    """Draw values as dots, a row for each name, with the mean as a line across."""
+    for place, values in enumerate(rows.values()):
+        axes.plot(values, [place] * len(values), "o", color=LINE_COLOURS[0], alpha=0.5, markersize=4)
+        axes.plot([np.mean(values)] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.5)
+    axes.set_yticks(range(len(rows)), [name.replace("$", r"\$") for name in rows])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.grid(axis="x", alpha=0.3)
+
+
 def blur_lines(errors: Mapping[str, Mapping[int, float]]) -> list[Line]:
     """Make a line for each dataset: how far the soft assignment is from the exact one, by iterations."""
     return [

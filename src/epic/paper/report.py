@@ -14,6 +14,7 @@ from epic.compare.times import duration
 from epic.compare.verdict import Against, differences
 from epic.errors import choose
 from epic.paper.charts import Figure, figures, forests
+from epic.paper.findings import findings
 from epic.paper.run_summary import RunSummary, run_summary
 from epic.paper.tables import QUICK, Cell, Row, Table, table_of
 from epic.paper.tables.render import (
@@ -44,6 +45,11 @@ class Section:
     against: Sequence[Against]
     claims: Sequence[Judged]
     summary: RunSummary
+
+    @property
+    def quick(self) -> bool:
+        """Whether nothing is judged."""
+        return bool(getattr(self.plan, "is_quick", False))
 
     @property
     def judged(self) -> list[Against]:
@@ -111,6 +117,7 @@ def _page(sections: Sequence[Section]) -> str:
             title="Results and the paper",
             about=f"{done} runs of {len(sections)} plan{'s' if len(sections) > 1 else ''}, {spent} of work.",
             sections=sections,
+            findings=findings({s.table.name: s.table for s in sections if not s.quick}),
             banner=QUICK,
             forests=[chart for s in sections for chart in forests(s.plan.name, s.judged)],
             difference=lambda d: difference_text(d).replace("-", MINUS),

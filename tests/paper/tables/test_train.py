@@ -205,3 +205,10 @@ def test_real_values_are_not_percent(tmp_path):
     assert table.metric == "minus the mean absolute error"
     assert cells(table)["vanilla", "A"].mean == -0.25
     assert replace(cells(table)["vanilla", "A"], mean=None, runs=0).measured() == "-"
+
+
+def test_a_baseline_of_ours_has_no_number_of_the_paper(tmp_path):
+    plan = load_plan("main", datasets=("BZR",), methods=["vanilla", "counts"], backbones=("gin",), tune=0)
+    found = cells(table_of(plan, fill(plan, tmp_path / "r.jsonl", lambda c: 0.8)))
+    assert found["vanilla", "BZR"].printed is not None
+    assert found["counts", "BZR"].printed is None

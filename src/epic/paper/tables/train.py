@@ -62,7 +62,9 @@ def train_table(runs: Runs) -> Table:
 
 
 def _printed_row(name: str, known: list[Printed], entry: Entry, backbone: str, noise: float) -> dict[str, Printed]:
-    """Find what the paper has for an entry, by dataset."""
+    """Find what the paper has for an entry, by dataset. It has no classifier without a network."""
+    if entry.is_baseline:
+        return {}
     key = _KEY.get(name, "method")
     return {
         c.dataset: c
