@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -16,6 +17,10 @@ def test_a_plan_is_run_shown_and_not_run_again(small, tmp_path):
     run = epic(*command, "--dry", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert run.stdout.startswith("main: 2 runs, 0 done, 2 to do")
+    assert not (tmp_path / "results").exists()
+    timed = epic(*command, "--dry", "--probe", cwd=tmp_path)
+    assert re.search(r"main: 2 runs, 0 done, 2 to do, about \d+ s\n", timed.stdout), timed.stdout
+    assert "timing" in timed.stderr
     assert not (tmp_path / "results").exists()
     run = epic(*command, cwd=tmp_path)
     assert run.returncode == 0, run.stderr

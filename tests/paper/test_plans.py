@@ -7,7 +7,7 @@ import pytest
 from epic import InputError, LearnedCost
 from epic.compare.store import Store
 from epic.compare.task import Task
-from epic.paper.plans import Call, load_plan, merged, names
+from epic.paper.plans import ALL, Call, load_plan, merged, names
 from epic.train.config import RESULTS_VERSION
 from tests.compare.stores import ready, tasks
 
@@ -45,6 +45,7 @@ def test_the_plans_of_the_paper_are_whole(store):
         *("main", "molecules", "noise", "costs", "distance", "sinkhorn", "blur", "order", "curves", "lollipop"),
         *("splits", "distance_exact", "regime", "screen", "few", "study"),
     }
+    assert set(ALL) | {"splits", "blur", "distance_exact", "regime", "screen", "few", "study"} == set(names())
     main = load_plan("main")
     assert len(main.datasets) * len(main.backbones) * len(main.entries) * main.seeds == 960
     assert main.count() == 960 + 16 * (3 + 10 * 3)

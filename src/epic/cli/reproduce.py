@@ -19,7 +19,7 @@ def reproduce(
         str,
         typer.Argument(
             help="Of the paper: main, molecules, noise, costs, distance, distance_exact, sinkhorn, order, curves or "
-            "lollipop. Our own: few and study, does EPIC help?",
+            "lollipop; all does them one after the other. Our own: few and study, does EPIC help?",
             show_default=False,
         ),
     ],
@@ -30,6 +30,10 @@ def reproduce(
     ray: Ray = None,
     retry: Retry = False,
     dry: Annotated[bool, typer.Option("--dry", help="Only say what there is to do.")] = False,
+    timed: Annotated[
+        bool,
+        typer.Option("--probe", help="Before that, time a short run of each method on each dataset (some minutes)."),
+    ] = False,
     results: Annotated[Path, typer.Option(help="File that runs are kept in.")] = Path("results/bench.jsonl"),
     out: Annotated[Path | None, typer.Option(help="Page to write (default: the plan's name .html).")] = None,
     config: ConfigFile = None,
@@ -41,35 +45,40 @@ def reproduce(
     machines merge with `cat`. First it says how many runs there are and about how long the rest takes.
 
     Example: epic reproduce main --datasets BZR,COX2 --backbones gin --workers 2
+
+    How long everything would take here: epic reproduce all --workers 2 --dry --probe
     """
     from epic._io import write_text
-    from epic.compare.runner import carry_out, outlook
+    from epic.compare.runner import carry_out, outlook, probe
     from epic.compare.runs import Runs
     from epic.compare.store import Store
     from epic.compare.task import Performer
     from epic.data import load
-    from epic.paper.plans import Call
+    from epic.paper.plans import ALL, Call
     from epic.paper.report import report
     from epic.paper.task_runners import TASK_RUNNERS
 
     asked = narrowing(only)
     # What is in a file or folder may change under its name.
     checksums = {name: load(name).graphs.digest() for name in asked["datasets"] or () if Path(name).exists()}
-    call = Call(plan, quick=quick, checksums=checksums, **asked)
-    plans = call.plans()
+    calls = [Call(name, quick=quick, checksums=checksums, **asked) for name in (ALL if plan == "all" else (plan,))]
+    plans = [(call, chosen) for call in calls for chosen in call.plans()]
     store = Store(results)
     page = need_writable(out or Path(f"{plan}.html"))
     # A name that is wrong, or data that is not here, ends it before anything is written.
-    for name in {d for p in plans for d in p.datasets}:
+    for name in {d for _, p in plans for d in p.datasets}:
         tell_notes(load(name, data=data, progress=progress()))
     folder = None if data is None else str(data.resolve())
     perform = Performer(results.parent.resolve() / "costs", folder, TASK_RUNNERS)
     how: dict[str, Any] = {"workers": workers, "ray": ray, "retry": retry, "progress": progress(), "say": log.warning}
-    shown = [Runs(chosen, store) for chosen in plans]
-    for runs in shown:
-        typer.echo(f"{runs.plan.name}: {outlook(runs, workers)}")
+    shown = []
+    for call, chosen in plans:
+        runs = Runs(chosen, store)
+        times = probe(runs, perform, progress=progress()) if timed else None
+        typer.echo(f"{chosen.name}: {outlook(runs, workers, times)}")
         if not dry:
             carry_out(runs, perform, call=call.record(), **how)
+        shown.append(runs)
     if not dry:
         write_text(page, report(shown))
         typer.echo("\n" + report(shown, "text"))

@@ -6,13 +6,13 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from tqdm import tqdm
 
-from epic.compare.budget import Budget
+from epic.compare.budget import Budget, probes
 from epic.compare.plan import TUNING_SEED
 from epic.compare.progress import moving
 from epic.compare.runs import Runs
@@ -49,20 +49,42 @@ class Outlook:
         return f"{text}, about {duration(self.seconds)}" + (" (guessed from other datasets)" if self.rough else "")
 
 
-def outlook(runs: Runs, workers: int = 1) -> Outlook:
+def outlook(runs: Runs, workers: int = 1, times: Times | None = None) -> Outlook:
     """Look before starting.
 
-    Estimated times come from finished runs of the same kind, alike in dataset and method. The costs of an
-    update, of an epoch of learning before it, and of all else scale separately.
+    Estimated times come from finished runs of the same kind, alike in dataset and method, or from ``times``. The costs
+    of an update, of an epoch of learning before it, and of all else scale separately.
     """
     known, open_, failed = list(runs), runs.open, len(runs.failed)
     total = max(runs.plan.count(), len(known))
     done = len(known) - len(open_) - failed
-    times = Times.of(runs.store, runs.plan.kind)
+    times = times or Times.of(runs.store, runs.plan.kind)
     if not times:
         return Outlook(total, done, failed, None)
     rough = any(not times.know(t) for t in open_)
     return Outlook(total, done, failed, times.total(runs.todo) / max(1, workers), rough)
+
+
+def probe(runs: Runs, perform: Callable[[Task], dict[str, Any]], *, progress: bool = True) -> Times:
+    """Time a short run of each method on each dataset of a plan, in this process. Nothing is kept.
+
+    A probe that fails is left out: the run itself will fail, too, and say why.
+
+    Args:
+        runs: The plan and its store. What its finished runs tell is not timed again.
+        perform: Does one task and returns its record.
+        progress: Whether to show a progress bar.
+    """
+    times = Times.of(runs.store, runs.plan.kind)
+    plans = [runs.plan.model_copy(update={"datasets": (name,)}) for name in runs.plan.datasets]
+    tasks = [task for plan in plans for task in probes(plan, times)] if runs.plan.kind == "train" else []
+    for task in tqdm(tasks, desc="timing", unit="run", disable=not progress or not tasks):
+        begun = time.perf_counter()
+        with suppress(Exception):
+            value = perform(task)
+            seconds = time.perf_counter() - begun
+            times.add({"kind": task.kind, "config": task.config, **value, "seconds_in_all": seconds}, probe=True)
+    return times
 
 
 def carry_out(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from epic.compare.task import TaskRunner, train_task
+from epic.compare.task import TaskRunner, task_runners
 from epic.paper.experiments.blur import blur_run
 from epic.paper.experiments.curves import curves_run
 from epic.paper.experiments.distance import distance_run
@@ -41,7 +41,7 @@ def _arguments(config: dict[str, Any]) -> dict[str, Any]:
 
 
 TASK_RUNNERS: dict[str, TaskRunner] = {
-    "train": train_task,
+    **task_runners(),
     "distance": distance_task,
     "blur": blur_task,
     "curves": curves_task,

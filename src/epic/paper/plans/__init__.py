@@ -19,6 +19,8 @@ from epic.compare.task import Task
 from epic.errors import InputError, choose, need_some
 from epic.train.config import RESULTS_VERSION
 
+ALL = ("main", "lollipop", "distance", "costs", "noise", "order", "sinkhorn", "molecules", "curves")
+"""Plans of everything that the paper prints, in the order in which they are run."""
 SMALL = ("BZR", "COX2", "ENZYMES", "IMDB-BINARY", "ogbg-molbace", "ogbg-molbbbp")
 """Datasets for a quick look, the smallest first."""
 
