@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
@@ -60,7 +61,7 @@ class Call:
         for option in ("datasets", "backbones", "methods", "seeds", "tune", "epochs"):
             value = getattr(self, option)
             if value is not None:
-                words += [f"--{option}", ",".join(value) if isinstance(value, tuple) else str(value)]
+                words += [f"--{option}", shlex.quote(",".join(value) if isinstance(value, tuple) else str(value))]
         return " ".join(words)
 
     def record(self) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from epic.compare.verdict import baseline, block_title, differences
 from epic.paper.printed import TABLES, Printed, printed
 from epic.paper.tables.types import Block, Row, Table, marked, ranked, summary
 
-SPREAD = "Mean (sample standard deviation) over the runs. The paper does not say which deviation it prints."
+SPREAD = "Mean (sample standard deviation) over the runs."
+SPREAD_OF_THE_PAPER = "The paper does not say which deviation it prints."
 
 _KEY = {"costs": "cost", "order": "order", "sinkhorn": "k"}
 """Which column of a printed table names its rows, where it is not the method."""
@@ -52,7 +53,8 @@ def train_table(runs: Runs) -> Table:
         block = marked(ranked(Block(block_title(backbone, noise), methods, backbone, noise), plan.datasets))
         blocks.append(replace(block, rows=(*block.rows, *others)))
     started = [b for b in blocks if b.begun] or blocks
-    notes = [SPREAD, *_rank_notes(plan, started, known)]
+    said = f"{SPREAD} {SPREAD_OF_THE_PAPER}" if known else SPREAD
+    notes = [said, *_rank_notes(plan, started, known)]
     if len(started) < len(blocks):
         notes.append(f"Not run: {', '.join(b.title for b in blocks if not b.begun)}.")
     metric = " or ".join(metrics) or METRICS["binary" if plan.name == "molecules" else "classes"]
