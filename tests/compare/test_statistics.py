@@ -253,7 +253,7 @@ def test_crossed_by_a_slow_reference():
 
 
 @pytest.mark.parametrize(("train", "shared"), [(2.0, 0.0), (2.0, 30.0), (0.5, 60.0), (4.0, 10.0)])
-def test_crossed_is_wrong_in_one_case_of_twenty_without_an_effect(train, shared):
+def test_crossed_is_wrong_in_one_of_twenty_without_an_effect(train, shared):
     rng = np.random.default_rng(1)
     ps = []
     for _ in range(600):
@@ -272,3 +272,27 @@ def test_crossed_sees_what_the_corrected_test_cannot():
         found["paired"] += paired(d, np.zeros(8), train=60, test=320).p < 0.05
     assert found["crossed"] > 70
     assert found["paired"] < 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("graphs", [600, 1000, 4000])
+def test_crossed_is_calibrated_for_equally_good_classifiers(graphs):
+    """Two classifiers see other columns of the same kind, on datasets drawn afresh, after 300 training graphs."""
+    rng = np.random.default_rng(0)
+    ps = []
+    for _ in range(200):
+        y = rng.integers(2, size=graphs)
+        x = rng.normal(size=(graphs, 40)) + 0.25 * (2 * y - 1)[:, None]
+        gains = np.full((10, graphs), np.nan)
+        for draw in gains:
+            train, test = np.split(rng.permutation(graphs)[:2300], [300])
+            right = []
+            for seen in (x[:, :20], x[:, 20:]):
+                axis = seen[train][y[train] == 1].mean(0) - seen[train][y[train] == 0].mean(0)
+                right.append((seen[test] @ axis > seen[train].mean(0) @ axis) == y[test])
+            draw[test] = 100.0 * (right[0].astype(float) - right[1])
+        means = np.nanmean(gains, 1)
+        ps.append((crossed(means, np.zeros(10), gains).p, paired(means, np.zeros(10), train=1, test=0).p))
+    found, plain = (np.array(ps) < 0.05).mean(0)
+    assert found < 0.11
+    assert plain > 0.25  # a t-test that takes draws for independent
