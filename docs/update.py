@@ -1,4 +1,6 @@
-"""Write the generated parts of results.md: each stands between the comment that names its command and ``<!-- end -->``.
+"""Write the generated parts of results.md and study.md.
+
+Each stands between the comment that names its command and ``<!-- end -->``.
 
     python docs/update.py          # from the top of the repository
 
@@ -18,7 +20,7 @@ from typer.testing import CliRunner
 from epic.cli import app
 from epic.train.config import RESULTS_VERSION
 
-PAGE = Path(__file__).parent / "results.md"
+PAGES = [Path(__file__).parent / name for name in ("results.md", "study.md")]
 PART = re.compile(r"<!-- results version (\d+): epic (report .*?) -->\n(.*?)<!-- end -->", re.DOTALL)
 
 
@@ -33,4 +35,5 @@ def generated(match: re.Match[str]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(PART.sub(generated, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(PART.sub(generated, page.read_text(encoding="utf-8")), encoding="utf-8")
