@@ -5,6 +5,7 @@ PYTHON ?= python3
 READY := $(VENV)/.ready
 LOWEST := .venv-lowest
 N ?= 100000
+WORKERS ?= 1
 
 .PHONY: help demo test test-fast test-no-numba test-lowest fuzz check bench docs clean
 .DEFAULT_GOAL := help
@@ -15,7 +16,7 @@ help:
 	@echo "make test-fast      the tests that take no more than two minutes together"
 	@echo "make test-no-numba  the fast tests without numba"
 	@echo "make test-lowest    the fast tests with the lowest versions that pyproject.toml allows, after a demo of the wheel"
-	@echo "make fuzz N=100000  attack everything that reads; goes on where it stopped, summary in results/fuzz.json"
+	@echo "make fuzz N=100000  N cases in memory and N/10 files; goes on where it stopped, summary in results/fuzz.json"
 	@echo "make check          ruff, mypy and import-linter"
 	@echo "make docs           the site, in docs/_build (open docs/_build/index.html)"
 	@echo "make bench          speed of the core, of training and of every method (needs EPIC_DATA)"
@@ -52,7 +53,7 @@ test-lowest: $(LOWEST)/.ready
 	$(LOWEST)/bin/python -m pytest -n 2 -m 'not slow'
 
 fuzz: $(READY)
-	$(BIN)/python -m tests.fuzz.campaign $(N)
+	$(BIN)/python -m tests.fuzz.campaign $(N) --workers $(WORKERS)
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -43,7 +42,7 @@ def digest(*tensors: Tensor | None) -> str:
     state = hashlib.blake2b(digest_size=16)
     for tensor in tensors:
         if tensor is not None:
-            state.update(np.ascontiguousarray(tensor.detach().cpu().numpy()).data)
+            state.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().data)
         state.update(b"|")
     return state.hexdigest()
 

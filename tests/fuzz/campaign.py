@@ -9,11 +9,14 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import math
+import multiprocessing
 import signal
 import tempfile
 import time
 import traceback
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +26,19 @@ from tqdm import tqdm
 from epic import InputError
 from epic._io import write_text
 from tests.fuzz import files, memory
+from tests.fuzz.oracle import WrongAnswer
 
 KINDS = {**{k: ("memory", f) for k, f in memory.CASES.items()}, **{k: ("files", f) for k, f in files.CASES.items()}}
-SECONDS = 10
+ROOMS = {"memory": 1, "files": 10}
+"""Of N cases in memory, one case of each room for so many."""
+SLOW = {"pools", "valid_paths", "counterfactuals", "parts", "bounds"}
+"""Kinds that get a quarter of the cases of others."""
+SECONDS = 30
 """A case that takes longer hangs."""
+STEP = 50
+"""Cases of a kind that are done in one go."""
+SAVED = 30
+"""Seconds between two summaries."""
 COLUMNS = ("cases", "accepted", "refused", "crashes", "hangs", "wrong")
 KEPT = 5
 """Failures of a kind that are kept in full."""
@@ -51,7 +63,7 @@ def run_case(kind: str, number: int) -> tuple[str, str]:
             return KINDS[kind][1](rng, Path(folder)), ""
     except (InputError, *files.REFUSALS) as error:
         return ("refused", "") if str(error).strip() else ("crashes", "a refusal without a word")
-    except memory.WrongAnswer as error:
+    except WrongAnswer as error:
         return "wrong", str(error)
     except Hang:
         return "hangs", f"longer than {SECONDS} s"
@@ -62,44 +74,72 @@ def run_case(kind: str, number: int) -> tuple[str, str]:
         signal.signal(signal.SIGALRM, before)
 
 
-def campaign(total: int, seconds: float, path: Path) -> dict:
-    """Do cases of all kinds in turn until there are ``total``, or the time is over."""
+def goals(total: int) -> dict[str, int]:
+    """Return how many cases each kind has in a campaign of ``total`` cases in memory."""
+    weight = {k: 0.25 if k in SLOW else 1.0 for k in KINDS}
+    whole = {room: sum(w for k, w in weight.items() if KINDS[k][0] == room) for room in ROOMS}
+    return {k: math.ceil(total / ROOMS[KINDS[k][0]] * weight[k] / whole[KINDS[k][0]]) for k in KINDS}
+
+
+def run_cases(kind: str, numbers: range) -> list[tuple[str, str]]:
+    """Do some cases of a kind."""
+    return [run_case(kind, number) for number in numbers]
+
+
+def campaign(total: int, path: Path, *, seconds: float = math.inf, workers: int = 1) -> dict:
+    """Do cases of all kinds in turn until there are enough, or the time is over; save the summary now and then."""
     done = json.loads(path.read_text())["kinds"] if path.exists() else {}
     counts = {k: {**dict.fromkeys(COLUMNS, 0), "failures": [], **done.get(k, {})} for k in KINDS}
-    end, share = time.monotonic() + seconds, -(-total // len(KINDS))
-    with tqdm(total=total, initial=sum(c["cases"] for c in counts.values()), unit="case", mininterval=10) as bar:
-        while time.monotonic() < end:
-            left = [k for k in KINDS if counts[k]["cases"] < share]
-            if not left:
-                break
-            kind = min(left, key=lambda k: counts[k]["cases"])
-            for number in range(counts[kind]["cases"], min(counts[kind]["cases"] + 50, share)):
-                column, why = run_case(kind, number)
-                counts[kind]["cases"] += 1
-                counts[kind][column] += 1
-                if why and len(counts[kind]["failures"]) < KEPT:
-                    counts[kind]["failures"].append({"number": number, "column": column, "why": why})
-                bar.update()
-    found = {
-        "command": f"make fuzz N={total}",
-        **{
-            room: {c: sum(counts[k][c] for k in KINDS if KINDS[k][0] == room) for c in COLUMNS}
-            for room in ("memory", "files")
-        },
-        "kinds": counts,
-    }
+    goal, begin = goals(total), {k: c["cases"] for k, c in counts.items()}
+    steps = [(k, range(at, min(at + STEP, goal[k]))) for k in KINDS for at in range(begin[k], goal[k], STEP)]
+    steps.sort(key=lambda step: step[1].start / goal[step[0]])
+    end = saved = time.monotonic()
+    end += seconds
+    with (
+        ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork")) as pool,
+        tqdm(total=sum(goal.values()), initial=sum(begin.values()), unit="case", mininterval=10) as bar,
+    ):
+        # In order, so that what is counted is always all numbers below some number.
+        made = (map if workers == 1 else pool.map)(run_cases, *zip(*steps, strict=True)) if steps else []
+        try:
+            for (kind, numbers), answers in zip(steps, made, strict=True):
+                count = counts[kind]
+                for number, (column, why) in zip(numbers, answers, strict=True):
+                    count["cases"] += 1
+                    count[column] += 1
+                    if why and len(count["failures"]) < KEPT:
+                        count["failures"].append({"number": number, "column": column, "why": why})
+                bar.update(len(numbers))
+                if time.monotonic() > saved + SAVED:
+                    _save(path, total, counts)
+                    saved = time.monotonic()
+                if time.monotonic() > end:
+                    break
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            found = _save(path, total, counts)
+    return found
+
+
+def _save(path: Path, total: int, counts: dict) -> dict:
+    """Write the summary, whole or not at all."""
+    rooms = {r: {c: sum(counts[k][c] for k in KINDS if KINDS[k][0] == r) for c in COLUMNS} for r in ROOMS}
+    found = {"command": f"make fuzz N={total}", **rooms, "kinds": counts}
     write_text(path, json.dumps(found, indent=1) + "\n")
     return found
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", type=int)
+    parser.add_argument("cases", type=int, help="cases in memory; a tenth as many read files")
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--out", type=Path, default=Path("results/fuzz.json"))
     given = parser.parse_args()
     torch.set_num_threads(1)
     logging.disable()
-    summary = campaign(given.cases, given.seconds, given.out)
-    print(json.dumps({room: summary[room] for room in ("memory", "files")}, indent=1))
-    raise SystemExit(any(summary[room][c] for room in ("memory", "files") for c in ("crashes", "hangs", "wrong")))
+    for kind in KINDS:  # compiles what is compiled, so that no case hangs by that
+        run_case(kind, 0)
+    summary = campaign(given.cases, given.out, seconds=given.seconds, workers=given.workers)
+    print(json.dumps({room: summary[room] for room in ROOMS}, indent=1))
+    raise SystemExit(any(summary[room][c] for room in ROOMS for c in ("crashes", "hangs", "wrong")))

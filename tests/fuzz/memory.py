@@ -5,50 +5,12 @@ from contextlib import suppress
 
 import numpy as np
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch_geometric.data import Batch
 
-from epic import EPIC, FeatureCost, InputError, UnitCost, edit_path, pack
-from tests.fuzz import odd
-from tests.paths.reference import Slow, named
-
-
-class WrongAnswer(AssertionError):
-    """An oracle says otherwise."""
-
-
-def agree(condition, what):
-    if not condition:
-        raise WrongAnswer(what)
-
-
-def distances(rng, folder):
-    """Distances against scipy on the full square of substitutions, deletions and insertions."""
-    one, two = odd.graphs(rng, 2)
-    cost = UnitCost() if rng.random() < 0.5 else FeatureCost([None, 0.3, 2.0][rng.integers(3)])
-    embedded = [cost.embed(pack([g])) for g in (one, two)]
-    inner = cost.substitution(embedded[0].embedding, embedded[1].embedding).double().numpy()
-    n, m = inner.shape
-    square = np.full((n + m, n + m), 1e12)
-    square[:n, :m] = inner
-    square[range(n), range(m, m + n)] = embedded[0].deletion.double()
-    square[range(n, n + m), range(m)] = embedded[1].insertion.double()
-    square[n:, m:] = 0
-    best = square[linear_sum_assignment(square)].sum()
-    found = float(cost.distance(one, two))
-    agree(abs(found - best) <= 1e-5 * max(1, abs(best)), f"distance {found}, scipy {best}")
-    return "accepted"
-
-
-def paths(rng, folder):
-    """Every graph on a path against Algorithm 1 on dictionaries."""
-    one, two = odd.graphs(rng, 2)
-    path = edit_path(one, two, UnitCost(), order=["random", "bfs"][rng.integers(2)], seed=int(rng.integers(1 << 30)))
-    slow = Slow(one, two)
-    for k, operation in enumerate(path.operations, 1):
-        slow.apply(operation)
-        agree(named(path[k]) == (slow.nodes, slow.edges), f"step {k} of {len(path)}")
-    return "accepted"
+from epic import EPIC, InputError, UnitCost, edit_distance, edit_path, pack
+from epic.augment import FGWMixup, GeoMix
+from tests.fuzz import distances, odd, paths
+from tests.fuzz.oracle import agree
 
 
 def batches(rng, folder):
@@ -70,7 +32,14 @@ def batches(rng, folder):
 def augmented(rng, folder):
     """Augmented batches are graphs, and the originals come first and unchanged."""
     listed = odd.graphs(rng, int(rng.integers(2, 6)))
-    augment = EPIC(UnitCost(), num_classes=3, seed=int(rng.integers(1 << 30)), degree_features=False)
+    augment = EPIC(
+        distances.a_cost(rng),
+        num_classes=3,
+        seed=int(rng.integers(1 << 30)),
+        degree_features=False,
+        matching=["nodes", "edges"][rng.integers(2)],
+        order=["random", "bfs", "connected"][rng.integers(3)],
+    )
     before = [odd.plain_graph(g) for g in listed]
     made = augment(Batch.from_data_list(listed))
     agree([odd.plain_graph(g) for g in listed] == before, "an original was changed")
@@ -78,6 +47,33 @@ def augmented(rng, folder):
     owner = made.batch[made.edge_index]
     agree(torch.equal(owner[0], owner[1]), "an edge joins two graphs")
     agree(bool(torch.isfinite(made.y).all()) and bool(((made.y.sum(1) - 1).abs() < 1e-5).all()), "labels are no shares")
+    return "accepted"
+
+
+def pools(rng, folder):
+    """Pools of mixed graphs: features and edges have the mean that both graphs give them, labels their shares."""
+    listed = odd.graphs(rng, int(rng.integers(2, 5)), least=1, x=[None, "float"][rng.integers(2)], loops=False)
+    for k, graph in enumerate(listed):
+        graph.y = torch.tensor([k])
+    share = float(rng.random())
+    method = FGWMixup(1.0, seed=0, ratio=1.0) if rng.random() < 0.5 else GeoMix(share, seed=0, cut=0.0)
+    method.fit(listed, progress=False, folder=folder if rng.random() < 0.2 else None)
+    for k, (one, two, part) in enumerate(method.pool_.y.tolist()):
+        made, parts = method.pool_.graph(k), ((part, listed[int(one)]), (1 - part, listed[int(two)]))
+        if isinstance(method, GeoMix):
+            agree(part >= 1 - share, f"share {part}")
+            total = sum(p * g.num_edges / g.num_nodes**2 for p, g in parts) * made.num_nodes**2
+            agree(abs(float(made.edge_weight.sum()) - total) < 1e-3, "the sum of weights")
+            x = None if made.x is None else sum(p * g.x.double().mean(0) for p, g in parts)
+            agree(x is None or torch.allclose(made.x.double().mean(0), x, atol=1e-3), "the mean of features")
+        else:
+            size = sum(p * g.num_nodes for p, g in parts)
+            agree(abs(made.num_nodes - size) <= 0.5 + 1e-9 or made.num_nodes == 1, f"{made.num_nodes} of {size} nodes")
+    made = method(listed)
+    new = made.y[made.augmented]
+    agree(bool(((new.sum(1) - 1).abs() < 1e-5).all()) and int((new > 0).sum(1).max()) <= 2, "labels are no shares")
+    before = [odd.plain_graph(g) for g in listed]
+    agree([odd.plain_graph(g) for g in made.to_data_list()[: len(listed)]] == before, "an original came out changed")
     return "accepted"
 
 
@@ -106,9 +102,17 @@ def odd_calls(rng, folder):
     one, two = odd.graphs(rng, 2)
     one = odd.mutated_graph(rng, one)
     if rng.random() < 0.5:
-        agree(np.isfinite(float(UnitCost().distance(one, two))), "a distance that is none")
+        one, two = two, one
+    call, cost = rng.integers(4), distances.a_cost(rng)
+    if call == 0:
+        agree(np.isfinite(cost.distance(one, two)), "a distance that is none")
+    elif call == 1:
+        agree(np.isfinite(edit_distance(one, two, cost, method=["edges", "hausdorff"][rng.integers(2)])), "no distance")
+    elif call == 2:
+        path = edit_path(one, two, cost, matching=["nodes", "edges"][rng.integers(2)], num_classes=3)
+        agree(path[len(path)].num_nodes == pack([two]).num_nodes, "the path ends elsewhere")
     else:
-        EPIC(UnitCost(), num_classes=3, degree_features=False)([one, two, two])
+        EPIC(cost, num_classes=3, degree_features=False)([one, two, two])
     return "accepted"
 
 
@@ -122,5 +126,9 @@ def used(packed):
             UnitCost().distances(packed[:3], packed[:3], progress=False)
 
 
-CASES = {f.__name__: f for f in (distances, paths, batches, augmented, odd_graphs, odd_calls)}
+CASES = {
+    **distances.CASES,
+    **paths.CASES,
+    **{f.__name__: f for f in (batches, augmented, pools, odd_graphs, odd_calls)},
+}
 warnings.filterwarnings("ignore", message="Unable to accurately infer|Sparse|.*non-writable|x holds node degrees")

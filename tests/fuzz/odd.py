@@ -32,19 +32,35 @@ DTYPES = [
     *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint64),
     *(torch.half, torch.bfloat16, torch.float, torch.double, torch.cfloat, torch.float8_e5m2),
 ]
+SOUND = {
+    None: (None, None, None),
+    "float": (torch.float, torch.double, torch.half),
+    "int": (torch.int64, torch.uint8, torch.int16),
+    "onehot": (torch.float, torch.bool, torch.bfloat16),
+}
+"""Types of numbers that features of each kind may have."""
 
 
-def graph(rng):
-    """A graph that is as it should be."""
-    nodes = int(rng.integers(0, 8))
-    x = [None, "float", "int", "onehot"][rng.integers(4)]
-    return random_graph(rng, nodes, x=x, edge_width=[None, 0, 1, 2][rng.integers(4)], y=[int(rng.integers(3))])
-
-
-def graphs(rng, count):
-    """Graphs with the same attributes."""
-    kind = {"x": [None, "float", "int"][rng.integers(3)], "edge_width": [None, 1, 2][rng.integers(3)]}
-    return [random_graph(rng, int(rng.integers(1, 8)), y=[int(rng.integers(3))], **kind) for _ in range(count)]
+def graphs(rng, count, *, least=0, most=7, **kind):
+    """Graphs of ``least`` to ``most`` nodes with the same attributes, of every kind that is allowed."""
+    kind = {
+        "x": [None, "float", "int", "onehot"][rng.integers(4)],
+        "edge_width": [None, 0, 1, 2][rng.integers(4)],
+        "density": [0.1, 0.4, 0.9][rng.integers(3)],
+        "directed": bool(rng.random() < 0.3),
+        "loops": bool(rng.random() < 0.3),
+        **kind,
+    }
+    made = [
+        random_graph(rng, int(rng.integers(least, most + 1)), y=[int(rng.integers(3))], **kind) for _ in range(count)
+    ]
+    dtype, edge_dtype = SOUND[kind["x"]][rng.integers(3)], SOUND["float"][rng.integers(3)]
+    for g in made:
+        if g.edge_attr is not None:
+            g.edge_attr = g.edge_attr.round().to(edge_dtype)  # some are equal
+        if g.x is not None:
+            g.x = g.x.to(dtype)
+    return made
 
 
 def value(rng):

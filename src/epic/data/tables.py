@@ -97,7 +97,7 @@ def _separator(text: str) -> str:
     >>> _separator("smiles;name, or none;y")
     ';'
     """
-    first = next((line for line in text.splitlines() if line.strip()), "")
+    first = next((line for line in text.splitlines() if line.strip()), "")[: csv.field_size_limit()]
     return max(",;\t", key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
 
 

@@ -122,6 +122,8 @@ def counterfactual(
     with _evaluating(model):
         ask = _Question(model)
         before = int(ask(pack([graph]))[0])
+        if before < 0:
+            raise InputError("the graph has no nodes, so there is nothing to explain")
         if target == before:
             raise InputError(f"the model puts the graph into class {target} already: name another target")
         classes = ask(others)
@@ -172,7 +174,7 @@ class _Question:
         """Return the class of each graph; -1 of a graph without nodes, which no model is asked about."""
         classes = torch.full((len(graphs),), -1)
         able = graphs.sizes.nonzero()[:, 0]
-        for part in able.split(BATCH):
+        for part in able.split(BATCH) if able.numel() else ():
             some = graphs.select(part)
             scores = self.model(some.to_batch())
             if not isinstance(scores, Tensor) or scores.shape[:1] != part.shape or scores.dim() > 2:

@@ -174,13 +174,13 @@ class EdgeOperations:
             target=edges.target[:, kept],
             price=edges.price[kept],
         )
-        by_source, by_target = np.empty(m.source.size, np.int64), np.empty(m.target.size, np.int64)
-        for place, side in ((by_source, operations.source), (by_target, operations.target)):
-            place[side[side >= 0]] = np.flatnonzero(side >= 0)
+        nodes = m.source.size  # those of targets follow
+        by_node = np.empty(nodes + m.target.size, np.int64)
+        for first, side in ((0, operations.source), (nodes, operations.target)):
+            by_node[first + side[side >= 0]] = np.flatnonzero(side >= 0)
         gone = edges.source[0] >= 0
-        at = np.where(gone, m.source_ptr[edges.pair] + edges.source, m.target_ptr[edges.pair] + edges.target)
-        ends = np.where(gone, by_source[np.where(gone, at, 0)], 0)
-        ends = np.where(gone, ends, by_target[np.where(gone, 0, at)]) if by_target.size else ends
+        at = np.where(gone, m.source_ptr[edges.pair] + edges.source, nodes + m.target_ptr[edges.pair] + edges.target)
+        ends = by_node[at]
         return EdgeOperations(ends, gone & (operations.target[ends] < 0), edges.pair, edges.price, edges)
 
     def done(self, done: np.ndarray) -> np.ndarray:
