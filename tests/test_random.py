@@ -1,8 +1,10 @@
+import hashlib
+
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epic.random import GroupSampler
+from epic.random import GroupSampler, digest, seeded
 
 
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=30))
@@ -20,3 +22,21 @@ def test_partners_are_all_reached_and_never_wrong(groups):
             assert set(partners.same(at, chance).tolist()) == same
         if other:
             assert set(partners.other(at, chance).tolist()) == other
+
+
+def test_contents_of_every_type_have_a_fingerprint():
+    values = torch.tensor([[0.0, 1.0], [2.0, 3.0]])
+    kinds = (torch.float, torch.double, torch.half, torch.bfloat16, torch.long, torch.uint8, torch.bool)
+    assert len({digest(values.to(kind)) for kind in kinds}) == len(kinds)
+    assert digest(values.T) == digest(values.T.contiguous()) != digest(values)
+    assert digest(torch.tensor(3), None, values[:0]) != digest(torch.tensor(4), None, values[:0])
+    assert digest(values) == hashlib.blake2b(values.numpy().tobytes() + b"|", digest_size=16).hexdigest()
+
+
+def test_seeds_may_be_of_any_size():
+    drawn = []
+    for seed in (-1, 2**64 - 1, 10**30, -(10**30)):
+        with seeded(seed):
+            drawn.append(float(torch.rand(())))
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn)) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from numbers import Integral
 
 
 class InputError(ValueError):
@@ -46,7 +47,7 @@ def choose(value: object, options: Iterable[str], what: str) -> str:
         return value
     near = nearest(str(value), known)
     hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."
-    raise InputError(f"unknown {what} {value!r}{hint} Known: {', '.join(known)}")
+    raise InputError(f"unknown {what} {value!r}{hint} Known: {', '.join(known) or 'none'}")
 
 
 def nearest(value: str, known: list[str]) -> list[str]:
@@ -58,6 +59,17 @@ def nearest(value: str, known: list[str]) -> list[str]:
     lower = [name.lower() for name in known]
     found = difflib.get_close_matches(value.lower(), dict.fromkeys(lower), n=3, cutoff=0.5)
     return [known[lower.index(name)] for name in found]
+
+
+def need_count(value: object, name: str) -> int:
+    """Return a whole number from 1 up.
+
+    >>> need_count(3, "k")
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return int(value)
 
 
 def need_some(names: Sequence[str], what: str) -> Sequence[str]:

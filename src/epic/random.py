@@ -6,9 +6,12 @@ import hashlib
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 
 import torch
 from torch import Tensor
+
+from epic.errors import InputError
 
 Seed = int | torch.Generator | None
 """An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed."""
@@ -20,6 +23,8 @@ def base_seed(seed: Seed) -> int:
         return secrets.randbits(63)
     if isinstance(seed, torch.Generator):
         return int(torch.randint(2**63 - 1, (), generator=seed, device=seed.device))
+    if not isinstance(seed, Integral):
+        raise InputError(f"seed must be an int, a torch.Generator or None, got {seed!r}")
     return int(seed)
 
 
@@ -33,7 +38,7 @@ def derived(*parts: object) -> torch.Generator:
 def seeded(seed: int) -> Iterator[None]:
     """Let torch draw from ``seed`` inside the block, as initial weights do; afterwards its state is as before."""
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)  # torch.manual_seed would seed other devices too
+        torch.default_generator.manual_seed(seed % 2**64)  # torch.manual_seed would seed other devices too
         yield
 
 

@@ -200,3 +200,9 @@ def test_clear_errors():
         fitted([g for g in graphs if int(g.y) == 0])
     with pytest.raises(InputError, match=r"x of the batch has width 3, but None in fit"):
         fitted(random_graphs(6, x=None), degree_features=False)(graphs)
+
+
+def test_a_folder_that_cannot_be_is_refused(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match=r"cannot write to .*file/pool-.*: Not a directory"):
+        fitted(random_graphs(6), tmp_path / "file")

@@ -25,3 +25,11 @@ def test_quiet_shows_results_alone_and_verbose_says_more(small, tmp_path):
     table = ("train", str(small), "--epochs", "1", "--out", str(tmp_path / "runs"))
     assert '"epochs":1' in epic("-v", *table).stderr
     assert '"epochs":1' not in epic(*table).stderr
+
+
+def test_the_graphs_are_not_replaced_by_their_cost(small):
+    before = small.read_bytes()
+    run = epic("fit", str(small), "--out", str(small), "--epochs", "1")
+    assert run.returncode == 2
+    assert "holds the graphs to learn from: name another file" in run.stderr
+    assert small.read_bytes() == before

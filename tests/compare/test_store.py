@@ -135,3 +135,14 @@ def test_a_failure_elsewhere_does_not_hide_a_success(tmp_path):
         (tmp_path / names).write_bytes(b"".join((tmp_path / n).read_bytes() for n in names))
         assert Store(tmp_path / names).get(ONE)["test"] == 0.5
         assert Store(tmp_path / names).failed(ONE) is None
+
+
+@pytest.mark.parametrize("contents", [b"\x90\x00\x00\x00{}", b"smiles,y\nCC,1\n", b"{}\n"])
+def test_a_file_of_something_else_is_not_written_to(tmp_path, contents):
+    (tmp_path / "s").write_bytes(contents)
+    with (
+        pytest.raises(InputError, match="s holds something else than results: name another file"),
+        Store(tmp_path / "s").writer(),
+    ):
+        pass
+    assert (tmp_path / "s").read_bytes() == contents

@@ -137,11 +137,16 @@ def test_a_checkpoint_of_something_else_is_not_continued(tmp_path, monkeypatch):
         LearnedCost(hidden_channels=8).fit(labelled(), epochs=2, checkpoint=path, progress=False)
 
 
+def no_nodes():
+    return [random_graph(np.random.default_rng(0), 0, x=None, edge_width=None, y=[k % 2]) for k in range(20)]
+
+
 @pytest.mark.parametrize(
     ("graphs", "options", "message"),
     [
         (lambda: labelled(edge_width=None)[::2], {}, "1 class"),
         (lambda: [random_graph(np.random.default_rng(0), 4)], {}, "no labels y"),
+        (no_nodes, {}, "none of the 16 graphs has a node"),
         (labelled, {"epoch": 3}, "did you mean 'epochs'"),
         (labelled, {"epochs": 0}, "epochs must be positive, got 0"),
         (labelled, {"assignment": "hungry"}, "unknown assignment 'hungry'"),

@@ -304,3 +304,9 @@ def test_a_csv_is_parsed_once_and_again_when_it_changes(tmp_path, monkeypatch):
         assert all(torch.equal(one[k], two[k]) for k in ("x", "edge_index", "edge_attr", "y"))
     path.write_text("smiles,u,v\nCC,0,1\nCCO,1,0\n")
     assert len(load(path, target=["u"])) == 2
+
+
+def test_a_header_longer_than_a_cell_may_be_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("smiles,y," + "z" * csv.field_size_limit() + "x\nCC,1,2\n")
+    with pytest.raises(InputError, match="line 1 cannot be read: field larger than field limit"):
+        read_smiles(tmp_path / "t.csv")

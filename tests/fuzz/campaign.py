@@ -25,12 +25,12 @@ from tqdm import tqdm
 
 from epic import InputError
 from epic._io import write_text
-from tests.fuzz import files, memory
+from tests.fuzz import files, kills, memory
 from tests.fuzz.oracle import WrongAnswer
 
-KINDS = {**{k: ("memory", f) for k, f in memory.CASES.items()}, **{k: ("files", f) for k, f in files.CASES.items()}}
-ROOMS = {"memory": 1, "files": 10}
-"""Of N cases in memory, one case of each room for so many."""
+ROOMS = {"memory": (memory, 1), "files": (files, 10), "kills": (kills, 10_000)}
+"""Cases by where they are, and for how many cases in memory there is one."""
+KINDS = {kind: (room, case) for room, (place, _) in ROOMS.items() for kind, case in place.CASES.items()}
 SLOW = {"pools", "valid_paths", "counterfactuals", "parts", "bounds"}
 """Kinds that get a quarter of the cases of others."""
 SECONDS = 30
@@ -56,7 +56,8 @@ def run_case(kind: str, number: int) -> tuple[str, str]:
     """Return the column that a case counts in, and what went wrong."""
     rng = np.random.default_rng([sum(kind.encode()), number])
     before = signal.signal(signal.SIGALRM, _alarm)
-    signal.alarm(SECONDS)
+    seconds = kills.SECONDS if kind == "kills" else SECONDS
+    signal.alarm(seconds)
     try:
         with tempfile.TemporaryDirectory(prefix="epic-fuzz-") as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -66,7 +67,7 @@ def run_case(kind: str, number: int) -> tuple[str, str]:
     except WrongAnswer as error:
         return "wrong", str(error)
     except Hang:
-        return "hangs", f"longer than {SECONDS} s"
+        return "hangs", f"longer than {seconds} s"
     except Exception:
         return "crashes", traceback.format_exc(limit=-4)
     finally:
@@ -78,7 +79,7 @@ def goals(total: int) -> dict[str, int]:
     """Return how many cases each kind has in a campaign of ``total`` cases in memory."""
     weight = {k: 0.25 if k in SLOW else 1.0 for k in KINDS}
     whole = {room: sum(w for k, w in weight.items() if KINDS[k][0] == room) for room in ROOMS}
-    return {k: math.ceil(total / ROOMS[KINDS[k][0]] * weight[k] / whole[KINDS[k][0]]) for k in KINDS}
+    return {k: math.ceil(total / ROOMS[KINDS[k][0]][1] * weight[k] / whole[KINDS[k][0]]) for k in KINDS}
 
 
 def run_cases(kind: str, numbers: range) -> list[tuple[str, str]]:
@@ -91,7 +92,8 @@ def campaign(total: int, path: Path, *, seconds: float = math.inf, workers: int 
     done = json.loads(path.read_text())["kinds"] if path.exists() else {}
     counts = {k: {**dict.fromkeys(COLUMNS, 0), "failures": [], **done.get(k, {})} for k in KINDS}
     goal, begin = goals(total), {k: c["cases"] for k, c in counts.items()}
-    steps = [(k, range(at, min(at + STEP, goal[k]))) for k in KINDS for at in range(begin[k], goal[k], STEP)]
+    step = {k: 1 if k == "kills" else STEP for k in KINDS}
+    steps = [(k, range(at, min(at + step[k], goal[k]))) for k in KINDS for at in range(begin[k], goal[k], step[k])]
     steps.sort(key=lambda step: step[1].start / goal[step[0]])
     end = saved = time.monotonic()
     end += seconds
@@ -131,14 +133,14 @@ def _save(path: Path, total: int, counts: dict) -> dict:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", type=int, help="cases in memory; a tenth as many read files")
+    parser.add_argument("cases", type=int, help="cases in memory; a tenth as many read files, one in 10,000 kills")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--out", type=Path, default=Path("results/fuzz.json"))
     given = parser.parse_args()
     torch.set_num_threads(1)
     logging.disable()
-    for kind in KINDS:  # compiles what is compiled, so that no case hangs by that
+    for kind in KINDS.keys() - {"kills"}:  # compiles what is compiled, so that no case hangs by that
         run_case(kind, 0)
     summary = campaign(given.cases, given.out, seconds=given.seconds, workers=given.workers)
     print(json.dumps({room: summary[room] for room in ROOMS}, indent=1))

@@ -6,7 +6,7 @@ from tests.fuzz.campaign import COLUMNS, KINDS, SLOW, campaign, run_case
 from tests.fuzz.oracle import WrongAnswer
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [k for k in KINDS if k != "kills"])
 def test_no_crash_no_hang_no_wrong_answer(kind):
     if kind in ("csv_tables", "valid_paths"):
         pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
@@ -15,6 +15,12 @@ def test_no_crash_no_hang_no_wrong_answer(kind):
     for number in range(10 if kind in SLOW else 30):
         column, why = run_case(kind, number)
         assert column in ("accepted", "refused"), f"case {number} of {kind}: {why}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(3))
+def test_a_killed_command_goes_on(number):
+    assert run_case("kills", number) == ("accepted", "")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from torch_geometric.data import Batch
+from torch_geometric.data import Batch, Data
 from torch_geometric.nn import global_add_pool
 
 from epic import EPIC, EdgeCost, InputError, LearnedCost, UnitCost, counterfactual, pack
@@ -93,8 +93,14 @@ def test_a_target_class_is_reached_or_refused():
         counterfactual(graph, head, reference=train, target=0)
     with pytest.raises(InputError, match="none of the 1 reference graphs into another class"):
         counterfactual(graph, head, reference=[lollipop_graph(4, 2)])
-    with pytest.raises(InputError, match="k = 0"):
+    with pytest.raises(InputError, match="the graph has no nodes"):
+        counterfactual(Data(num_nodes=0, edge_index=torch.zeros(2, 0, dtype=torch.long)), head, reference=train)
+    with pytest.raises(InputError, match="k must be a whole number of at least 1, got 0"):
         counterfactual(graph, head, reference=train, k=0)
+    with pytest.raises(InputError, match="the model returns NaN"):
+        counterfactual(graph, lambda batch: torch.full((batch.num_graphs, 2), torch.nan), reference=train)
+    with pytest.raises(InputError, match="seed must be an int"):
+        counterfactual(graph, head, reference=train, seed=0.5)
     with pytest.raises(InputError, match=r"must return scores \[1, classes\], got \(3,\)"):
         counterfactual(graph, lambda batch: torch.zeros(3), reference=train)
 

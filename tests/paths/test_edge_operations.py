@@ -113,3 +113,14 @@ def test_matrix_and_neighbours_by_edges():
     slow = whole.clone().fill_diagonal_(float("inf"))
     assert torch.allclose(near.distance, slow.sort(1).values[:, :2])
     assert torch.allclose(slow.gather(1, near.index), near.distance)
+
+
+def test_edges_come_and_go_with_all_nodes():
+    rng = np.random.default_rng(0)
+    empty, full = (random_graph(rng, n, 0.9, x="onehot", edge_width=None) for n in (0, 4))
+    edges = full.num_edges / 2
+    for ends, kind in (((empty, full), "insert"), ((full, empty), "delete")):
+        path = edit_path(*ends, UnitCost(), matching="edges", edge_cost=1.0)
+        assert path.distance == 4 + edges
+        assert {op.kind for op in path.operations} == {kind}
+        assert sum(len(op.edges) for op in path.operations) == edges

@@ -47,6 +47,8 @@ def test_a_run_that_is_older_than_own_networks_keeps_its_key():
         ({"epochs": 0}, "epochs: Input should be greater than or equal to 1, got 0"),
         ({"epochs": "many"}, "epochs: .*got 'many'"),
         ({"noise": 1.5}, "noise: .*got 1.5"),
+        ({"weight_decay": float("inf")}, "weight_decay: Input should be a finite number, got inf"),
+        ({"settings": {"ratio": 1}}, "unknown setting of vanilla 'ratio'. Known: none"),
         ({"colour": 1}, "colour: Extra inputs are not permitted"),
         ({"cost": {"assignment": "greedy"}}, "unknown assignment 'greedy'"),
         ({"model": {"pols": "sum"}}, "unknown option of the backbone 'pols'; did you mean 'pool'"),

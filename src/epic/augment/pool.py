@@ -166,7 +166,10 @@ def make_pool(
         kept: dict[str, PackedGraphs] = {}
         took = _fill(shards, make, kept.__setitem__, count, progress)
         return join([kept[name] for name, _ in shards]), took
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror}") from error
     with alone(folder, say=False):  # several processes may want it at once
         missing = {name for name, _ in begin(folder, {**about, "count": count, "shard": SHARD})}
         todo = [(name, numbers) for name, numbers in shards if name in missing]

@@ -114,7 +114,7 @@ def _coloured(count: int, seed: int) -> list[Data]:
 
     from epic.data import lollipop
 
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed % 2**64)
     graphs = lollipop(count, seed=seed)
     for graph in graphs:
         graph.x = torch.eye(3)[torch.randint(3, (graph.num_nodes or 0,), generator=generator)]

@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 
 MOST_ASKED = 1000
 """Seeds, epochs and settings that a call may have asked for: each of them makes its plan longer."""
+RECORD = b'{"key"'
+"""How a line begins."""
 NAMED = 3
 """Lines that are left out are named, up to this many."""
 
@@ -117,6 +119,9 @@ class Store:
             changed = end != self._size
             if changed:
                 self._read(self.path)
+            file.seek(0)
+            if not self._records and not RECORD.startswith(file.read(len(RECORD))):  # a torn record begins like others
+                raise InputError(f"{self.path} holds something else than results: name another file")
             if end:
                 file.seek(-1, os.SEEK_END)
                 if file.read(1) != b"\n":  # torn by a kill: what comes next must begin a line of its own

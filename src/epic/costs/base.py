@@ -18,7 +18,7 @@ from epic.distance.explain import Explanation, explain
 from epic.distance.matrices import distance_matrix, some_large
 from epic.distance.nearest import Neighbors, nearest, nearest_of
 from epic.distance.pairs import Pairs, embed_both, node_distances
-from epic.errors import InputError, choose, reading
+from epic.errors import InputError, choose, need_count, reading
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.matching.types import NodeCosts
@@ -178,7 +178,7 @@ class Cost(ABC):
         """
         a, b = embed_both(self, source, target)
         others = len(b) - (target is None)
-        if not 1 <= k <= others:
+        if need_count(k, "k") > others:
             raise InputError(f"k = {k} neighbours asked of {others} graphs: k must lie between 1 and {others}")
         edges = choose_matching(matching, exact=exact) == "edges"
         if edges or (not exact and some_large(self, a, b)):

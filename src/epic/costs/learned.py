@@ -15,7 +15,7 @@ from epic.costs.base import Cost, euclidean
 from epic.costs.learning import Epoch, Learning, learn
 from epic.costs.triplets import split_graphs
 from epic.data.dataset import Dataset
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, need_count
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.labels import known_task, typed
@@ -57,8 +57,7 @@ class LearnedCost(Cost, nn.Module):
         super().__init__()
         choose(backbone, BACKBONES, "backbone")
         for name, value in (("hidden_channels", hidden_channels), ("num_layers", num_layers)):
-            if value < 1:
-                raise InputError(f"{name} must be at least 1, got {value}")
+            need_count(value, name)
         self.backbone, self.hidden_channels, self.num_layers = backbone, hidden_channels, num_layers
         self.training = False
         self.history_: list[Epoch] = []

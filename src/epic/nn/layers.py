@@ -40,6 +40,8 @@ class FeatureSchema:
 
 def feature_schemas(graphs: PackedGraphs) -> tuple[FeatureSchema, FeatureSchema | None]:
     """Return the schemas of node features (degrees if there is no ``x``) and of edge attributes."""
+    if graphs.num_nodes == 0:
+        raise InputError(f"none of the {len(graphs)} graphs has a node, so there is nothing to learn from")
     if graphs.x is None:
         nodes = FeatureSchema("degree", (int(graphs.degree().max()) + 1,))
     else:

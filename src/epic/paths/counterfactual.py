@@ -16,7 +16,7 @@ from torch_geometric.data import Batch, Data
 from epic.costs.base import Cost, check_cost
 from epic.costs.edge import EdgeCost
 from epic.costs.unit import UnitCost
-from epic.errors import InputError
+from epic.errors import InputError, need_count
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs, join
 from epic.paths.edit_path import EditPath, edit_path
@@ -117,8 +117,7 @@ def counterfactual(
     """
     cost = check_cost(cost) or UnitCost()
     others = pack(reference)
-    if k < 1 or tries < 1:
-        raise InputError(f"k = {k} and tries = {tries} must be at least 1")
+    k, tries = need_count(k, "k"), need_count(tries, "tries")
     with _evaluating(model):
         ask = _Question(model)
         before = int(ask(pack([graph]))[0])
@@ -180,6 +179,8 @@ class _Question:
             if not isinstance(scores, Tensor) or scores.shape[:1] != part.shape or scores.dim() > 2:
                 shape = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
                 raise InputError(f"the model must return scores [{part.numel()}, classes], got {shape}")
+            if bool(scores.isnan().any()):
+                raise InputError("the model returns NaN for some graphs, so they are of no class: mend it")
             scores = scores.reshape(part.numel(), -1)
             classes[part] = ((scores[:, 0] > 0).long() if scores.shape[1] == 1 else scores.argmax(1)).cpu()
         return classes

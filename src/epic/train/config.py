@@ -64,7 +64,7 @@ class CostConfig(BaseModel):
 class RunConfig(BaseModel):
     """The config of one run: its outcome is a pure function of this and of the data."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     dataset: str = Field(
         description="A TUDataset name (NCI1), an OGB name (ogbg-molbace), lollipop, a folder in TU format, a CSV of "
