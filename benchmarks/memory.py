@@ -22,6 +22,7 @@ from pathlib import Path
 import psutil
 import torch
 from torch_geometric.data import Data
+from tqdm import tqdm
 
 from epic import EPIC, LearnedCost, UnitCost, pack
 from epic.cli import main as command_line
@@ -76,7 +77,7 @@ def size_of(graphs: PackedGraphs) -> float:
 def distances(count: int) -> dict[str, float]:
     graphs = graphs_of(count)
     peak = Peak()
-    found = UnitCost().distances(graphs, progress=False)
+    found = UnitCost().distances(graphs)
     return {"peak": peak.stop(), "result": found.numel() * found.element_size() / MB, "input": size_of(graphs)}
 
 
@@ -90,7 +91,7 @@ def large_graph(nodes: int) -> dict[str, float]:
     cost = LearnedCost().fit(small, epochs=1, progress=False)
     augment = EPIC(cost=cost, ratio=1.0).fit(small)
     inputs, peak = batch.to_batch(), Peak()
-    for _ in range(3):
+    for _ in tqdm(range(3), desc="augmenting", unit="batch"):
         augment(inputs)
     return {"peak": peak.stop(), "input": size_of(batch)}
 
@@ -98,7 +99,7 @@ def large_graph(nodes: int) -> dict[str, float]:
 def fit(count: int) -> dict[str, float]:
     graphs = graphs_of(count)
     peak = Peak()
-    LearnedCost().fit(graphs, epochs=1, progress=False)
+    LearnedCost().fit(graphs, epochs=1)
     return {"peak": peak.stop(), "input": size_of(graphs)}
 
 
@@ -108,7 +109,7 @@ def augment(count: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "graphs.safetensors"
         write_graphs(source, pack(lollipop(1000, seed=0)))
-        sys.argv = ["epic", "-q", "augment", str(source), "--method", "epic_unit", "--count", str(count)]
+        sys.argv = ["epic", "augment", str(source), "--method", "epic_unit", "--count", str(count)]
         sys.argv += ["--workers", "2", "--out", str(Path(folder) / "made")]
         peak = Peak()
         try:
@@ -140,7 +141,10 @@ def main() -> None:
     parser.add_argument("--part", type=float, default=1.0, help="share of every size")
     parser.add_argument("--out", type=Path, default=RESULTS / "memory.jsonl")
     options = parser.parse_args()
-    for job in options.jobs.split(","):
+    jobs = options.jobs.split(",")
+    if unknown := [job for job in jobs if job not in JOBS]:
+        parser.error(f"unknown jobs {', '.join(unknown)}: some of {', '.join(JOBS)}")
+    for job in jobs:
         _, sizes, words = JOBS[job]
         print(f"{job}: {words}")
         for size in sizes:
@@ -149,7 +153,11 @@ def main() -> None:
             process = multiprocessing.get_context("spawn").Process(target=measured, args=(job, size, theirs))
             process.start()
             theirs.close()
-            found = ours.recv()
+            try:
+                found = ours.recv()
+            except EOFError:  # the system ended it, as it does where memory is short
+                process.join()
+                raise SystemExit(f"{job} at {size} ended without an answer (exit code {process.exitcode})") from None
             process.join()
             print(f"  {size:>9}  " + "  ".join(f"{name} {value:,.0f}" for name, value in found.items()), "(MB)")
             record(options.out, benchmark="memory", job=job, size=size, megabytes=found, words=words)

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -90,29 +91,37 @@ def _timeless(node):
 
 
 @cache
+def _kept():
+    return tempfile.TemporaryDirectory(prefix="epic-fuzz-")
+
+
+def fresh():
+    """An empty folder, always the same one: keys of results hold the place of their data."""
+    place = Path(_kept().name)
+    for inner in place.iterdir():
+        shutil.rmtree(inner) if inner.is_dir() else inner.unlink()
+    write_graphs(place / "graphs.safetensors", pack(lollipop(60, seed=0)))
+    return place / "a"
+
+
+@cache
 def whole(name):
     """Files of a run that nobody disturbs, and how long it takes."""
-    with tempfile.TemporaryDirectory(prefix="epic-fuzz-") as folder:
-        graphs(Path(folder))
-        process, begin = started(name, Path(folder) / "a"), time.monotonic()
-        said = finished(process)
-        agree(process.returncode == 0, f"{name} ended with {process.returncode}: {said[-500:]}")
-        return contents(Path(folder) / "a"), time.monotonic() - begin
-
-
-def graphs(folder):
-    """Write what the commands read."""
-    write_graphs(folder / "graphs.safetensors", pack(lollipop(60, seed=0)))
+    place = fresh()
+    process, begin = started(name, place), time.monotonic()
+    said = finished(process)
+    agree(process.returncode == 0, f"{name} ended with {process.returncode}: {said[-500:]}")
+    return contents(place), time.monotonic() - begin
 
 
 def kills(rng, folder):
     """A command is killed, perhaps twice, and then left alone."""
     name = sorted(COMMANDS)[rng.integers(len(COMMANDS))]
     expected, seconds = whole(name)
-    graphs(folder)
+    place = fresh()
     for _ in range(rng.integers(1, 3)):
         kill, twice, group = rng.random() < 0.5, rng.random() < 0.5, rng.random() < 0.5
-        process = started(name, folder / "a")
+        process = started(name, place)
         time.sleep(rng.random() * seconds)
         ended = process.poll() is not None
         for _ in range(1 + twice):
@@ -127,13 +136,13 @@ def kills(rng, folder):
         if process.returncode == 130:
             told = [line for line in said.splitlines() if line.startswith(("epic", "Abort"))]
             agree(told == ["epic: interrupted"], f"{name} said: {said[-500:]}")
-        for path in (folder / "a").rglob("*.safetensors"):  # what has its name is whole
-            at = str(path.relative_to(folder / "a"))
-            agree(at.startswith(".") or path.read_bytes() == expected.get(at), f"{at} was half written")
-    process = started(name, folder / "a")
+        for path in place.rglob("*.safetensors"):  # what has its name is whole
+            at = str(path.relative_to(place))
+            agree(path.name.startswith(".") or path.read_bytes() == expected.get(at), f"{at} was half written")
+    process = started(name, place)
     said = finished(process)
     agree(process.returncode == 0, f"{name} cannot go on: {said[-500:]}")
-    found = contents(folder / "a")
+    found = contents(place)
     agree(found.keys() == expected.keys(), f"{name} left {sorted(found.keys() ^ expected.keys())}")
     for at, value in found.items():
         agree(value == expected[at], f"{name} wrote another {at}")

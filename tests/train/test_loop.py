@@ -253,3 +253,10 @@ def test_degrees_come_from_training_graphs_alone():
     small = with_features(dataset.graphs, torch.tensor([0, 4]))  # heads of 4 only: degrees to 4
     assert small.x.shape[1] == 5
     assert (small.x.sum(1) == 1).all()
+
+
+def test_training_graphs_without_nodes_are_refused():
+    graphs = pack([random_graph(np.random.default_rng(0), n, x=None, edge_width=None, y=[0]) for n in (0, 0, 3)])
+    with pytest.raises(InputError, match="none of the 2 training graphs has a node"):
+        with_features(graphs, torch.tensor([0, 1]))
+    assert with_features(graphs, torch.tensor([0, 2])).x.shape[0] == 3

@@ -287,7 +287,12 @@ def train(
 
 def with_features(graphs: PackedGraphs, train: Tensor) -> PackedGraphs:
     """Give graphs without ``x`` one-hot degrees, clamped at the largest degree among the training graphs."""
-    return graphs if graphs.x is not None else degree_features(graphs, int(graphs.select(train).degree().max()))
+    if graphs.x is not None:
+        return graphs
+    degree = graphs.select(train).degree()
+    if degree.numel() == 0:
+        raise InputError(f"none of the {train.numel()} training graphs has a node: give more graphs, or other ones")
+    return degree_features(graphs, int(degree.max()))
 
 
 @torch.no_grad()
