@@ -25,7 +25,7 @@ help:
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check $$(grep '^torch==' constraints.txt)
-	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,mol,ot,ray,fast]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev,mol,ot,ray,fast,lightning]'
 	touch $@
 
 $(LOWEST)/.ready: pyproject.toml constraints-lowest.txt

@@ -40,9 +40,8 @@ add_module_names = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    # The scripts with cells; the others are run by their tests and join as they get cells.
-    "ignore_pattern": r"^(?!(counterfactual|distance|drop_in|drug_to_drug|look_at_a_path|molecules_csv|"
-    r"nearest_neighbours|offline|your_own_cost|your_own_method)\.py$)",
+    "ignore_pattern": r"^(?!(compare_methods|counterfactual|distance|drop_in|drug_to_drug|look_at_a_path|"
+    r"molecules_csv|nearest_neighbours|offline|your_own_cost|your_own_method)\.py$)",
     "filename_pattern": r"\.py$",
     "within_subsection_order": "ExampleTitleSortKey",
     "image_scrapers": ("figures.scrape",),

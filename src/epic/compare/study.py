@@ -121,7 +121,8 @@ class Study:
     def banner(self) -> str:
         """Say what keeps this from being a whole answer; empty if nothing does."""
         splits = len({split for _, split in self.runs.whole})
-        short = f"{splits} whole splits are too few to judge by: a verdict needs {LEAST}." if splits < LEAST else ""
+        told = f"{splits} whole split{' is' if splits == 1 else 's are'} too few to judge by"
+        short = f"{told}: a verdict needs {LEAST}." if splits < LEAST else ""
         return " ".join(text for text in (self.told, short) if text)
 
     def page(self) -> str:

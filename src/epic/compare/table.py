@@ -97,7 +97,8 @@ def lines(runs: Runs) -> list[str]:
 def curve_lines(runs: Runs) -> list[str]:
     """Write learning curves as a table, and under it what each method is worth in labelled graphs."""
     found = curves(runs)
-    task = next((r["task"] for r in runs.store if "task" in r), "classes")
+    sizes = range(len(runs.plan.sizes))
+    task = next((r.task for size in sizes for r in _reported(runs, size) if r.done), "classes")
     unit = "units" if task == "values" else "points"
     most = max((p.draws for c in found for p in c.points), default=0)
     told = f"Score: {METRICS[task]}, on the other graphs (2000 at most), mean over {most} draws; in brackets against "
@@ -136,9 +137,9 @@ def row_texts(row: Row, task: str, plan: Plan) -> tuple[str, ...]:
     )
 
 
-def _reported(runs: Runs) -> list[ReportedRuns]:
+def _reported(runs: Runs, size: int = 0) -> list[ReportedRuns]:
     plan = runs.plan
-    where = (plan.datasets[0], plan.backbones[0], plan.noise[0], plan.sizes[0])
+    where = (plan.datasets[0], plan.backbones[0], plan.noise[0], plan.sizes[size])
     return [runs.reported(i, *where) for i in range(len(plan.entries))]
 
 
