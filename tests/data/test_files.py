@@ -11,7 +11,7 @@ import torch
 from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
 from torch_geometric.transforms import ToUndirected
 
-from epic import InputError
+from epic import InputError, edit_path
 from epic._io import read_tensors, write_tensors
 from epic.data import load, lollipop, read_graphs, read_pt, write_graphs
 from epic.graphs.convert import pack
@@ -33,6 +33,66 @@ def test_our_own_form(tmp_path, kind):
     for i, g in enumerate(graphs):
         same(packed.graph(i), g)
     assert load(tmp_path / "g.safetensors").outputs == 2
+
+
+def named(names=("urea", "", "ethanol", "naïve")):
+    graphs = some()
+    for number, (graph, name) in enumerate(zip(graphs, names, strict=True)):
+        graph.name, graph.row, graph.smiles, graph.class_names = name, 3 * number, "C" * number, ("no", "yes")
+        graph.other = torch.tensor(number)
+    return pack(graphs)
+
+
+def test_names_are_kept_and_other_attributes_are_not(tmp_path):
+    graphs = named()
+    write_graphs(tmp_path / "g.safetensors", graphs)
+    read = read_graphs(tmp_path / "g.safetensors")[0]
+    assert {k: v.tolist() for k, v in read.per_graph.items()} == {
+        "row": [0, 3, 6, 9],
+        "name": ["urea", "", "ethanol", "naïve"],
+        "smiles": ["", "C", "CC", "CCC"],
+        "class_names": [("no", "yes")] * 4,
+    }
+    assert read.digest() == graphs.digest()
+    dataset = load(tmp_path / "g.safetensors")
+    assert dataset.class_names == ("no", "yes")
+    assert (dataset.find("ethanol"), dataset.graphs.title(2), dataset.graphs.title(1)) == (
+        2,
+        "ethanol (row 6)",
+        "row 3",
+    )
+    assert edit_path(dataset[0], dataset[2]).ends == ("urea (row 0)", "ethanol (row 6)")
+
+
+def test_words_that_mean_something_else_are_left_out(tmp_path):
+    graphs = some()
+    for graph in graphs:
+        graph.name, graph.row, graph.class_names = torch.zeros(1), "first", "abc"
+    write_graphs(tmp_path / "g.safetensors", pack(graphs))
+    assert read_graphs(tmp_path / "g.safetensors")[0].per_graph == {}
+
+
+def test_files_without_names_are_read_as_before(tmp_path):
+    """As they were written before names were kept: the tensors alone."""
+    write_graphs(tmp_path / "new.safetensors", named())
+    tensors, header = read_tensors(tmp_path / "new.safetensors", "epic-graphs/1")
+    del tensors["about"]
+    write_tensors(tmp_path / "old.safetensors", tensors, header)
+    old, new = (read_graphs(tmp_path / f"{name}.safetensors")[0] for name in ("old", "new"))
+    assert old.per_graph == {}
+    assert old.digest() == new.digest()
+
+
+@pytest.mark.parametrize(
+    "told", [b"[]", b"\xff", b"{", b'{"name": 3}', b'{"name": [1]}', b'{"x": ["a"]}', b'{"name": ["a", "b"]}']
+)
+def test_names_that_cannot_be_are_refused(tmp_path, told):
+    write_graphs(tmp_path / "g.safetensors", named())
+    tensors, header = read_tensors(tmp_path / "g.safetensors", "epic-graphs/1")
+    tensors["about"] = torch.frombuffer(bytearray(told), dtype=torch.uint8)
+    write_tensors(tmp_path / "g.safetensors", tensors, header)
+    with pytest.raises(InputError, match=r"g\.safetensors"):
+        read_graphs(tmp_path / "g.safetensors")
 
 
 def test_a_list_of_pyg_graphs(tmp_path):

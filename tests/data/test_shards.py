@@ -1,5 +1,6 @@
 import json
 import pickle
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from epic.data import Shards, load, lollipop, read_graphs, write_graphs
 from epic.data.shards import begin, plan
 from epic.data.splits import split_of
 from epic.graphs.convert import pack
+from epic.graphs.packed import entries
 from epic.train import Training
 from epic.train import train as run_training
 
@@ -95,6 +97,23 @@ def test_a_manifest_that_cannot_be_is_refused(tmp_path, edit):
     (tmp_path / "shards.json").write_text(json.dumps({"count": 512, "shard": 256, **edit}))
     with pytest.raises(InputError, match=r"shards\.json is damaged .*: write the shards again"):
         Shards(tmp_path)
+
+
+def test_shards_keep_names_and_those_of_classes(tmp_path, train):
+    """Graphs that are stored keep their names. New ones have none, but their classes have."""
+    about = {"name": entries(f"g{i}" for i in range(30)), "class_names": entries([tuple("abcd")] * 30)}
+    graphs = replace(train, per_graph=about)
+    begin(tmp_path, {"count": 30, "shard": 16})
+    for (name, count), first in zip(plan(30, 16), (0, 16), strict=True):
+        write_graphs(tmp_path / name, graphs[first : first + count])
+    stored = Shards(tmp_path)
+    assert [stored[i].name for i in (0, 17, 29)] == ["g0", "g17", "g29"]
+    assert stored.pack().title(20) == load(tmp_path).graphs.title(20) == "g20"
+    (tmp_path / "made").mkdir()
+    written(tmp_path / "made", graphs, count=256)
+    made = load(tmp_path / "made")
+    assert made.class_names == tuple("abcd")
+    assert "name" not in made.graphs.per_graph
 
 
 def test_a_shard_with_too_few_graphs_is_noticed(tmp_path, train):

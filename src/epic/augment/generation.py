@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,8 @@ def generate_chunk(augment: Augmentation, graphs: PackedGraphs, *, seed: int, nu
     made = augment.make_graphs(graphs, picked, generator) if picked.numel() else None
     if made is None:
         raise InputError(f"{augment!r} can make no graph of the {len(graphs)} given")
+    if "class_names" in graphs.per_graph:  # a new graph has no name, but its classes have
+        made = replace(made, per_graph={"class_names": graphs.per_graph["class_names"][picked.cpu().numpy()]})
     return augment.mark(made, torch.ones(CHUNK, dtype=torch.bool, device=graphs.ptr.device))
 
 

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +18,10 @@ from epic.data.download import fetch
 from epic.data.files import read_graphs, write_graphs
 from epic.data.splits import Split
 from epic.errors import InputError, choose, reading
-from epic.graphs.packed import entries
 from epic.labels import TASKS
 
 log = logging.getLogger(__name__)
-FORMAT = "atoms"  # of the header of parsed sets; another one is parsed again
+FORMAT = "names"  # of the header of parsed sets; another one is parsed again
 
 TEXTS = ("notes", "atoms", "bonds")  # of a dataset, kept in the header
 
@@ -106,8 +105,6 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
             if header["stamp"] == stamp:
                 log.debug("%s: read from %s", name, path)
                 split = header["split"] and Split(**{k: torch.tensor(part) for k, part in header["split"].items()})
-                about = {k: entries(v) for k, v in header["per_graph"].items()}
-                graphs = replace(graphs, per_graph=about)
                 notes, atoms, bonds = (tuple(header[k]) for k in TEXTS)
                 task = choose(header["task"], TASKS, "task")
                 return Dataset(name, graphs, task, split, notes, atoms=atoms, bonds=bonds)
@@ -115,10 +112,9 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
         pass
     dataset = read()
     parts = dataset.split and {k: part.tolist() for k, part in vars(dataset.split).items()}
-    about = {k: v.tolist() for k, v in dataset.graphs.per_graph.items()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        kept = {"task": dataset.task, "split": parts, "per_graph": about, **{k: getattr(dataset, k) for k in TEXTS}}
+        kept = {"task": dataset.task, "split": parts, **{k: getattr(dataset, k) for k in TEXTS}}
         write_graphs(path, dataset.graphs, stamp=stamp, **kept)
     except (InputError, OSError) as error:  # a read-only home or a full disk is no reason to fail
         log.debug("cannot write %s: %s", path, error)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data, HeteroData
@@ -24,13 +27,13 @@ from epic._io import read_tensors, tensor_bytes, write_bytes
 from epic.errors import InputError, reading
 from epic.graphs.checks import check_pack
 from epic.graphs.convert import pack
-from epic.graphs.packed import PackedGraphs
+from epic.graphs.packed import ABOUT, PackedGraphs, entries
 
 FORM = "epic-graphs/1"
 
 
 def write_graphs(path: str | Path, graphs: PackedGraphs, **header: object) -> None:
-    """Write packed graphs as safetensors.
+    """Write packed graphs as safetensors, with what readers of files told about each: row, name, SMILES, class names.
 
     Args:
         path: The file.
@@ -46,6 +49,8 @@ def graph_bytes(graphs: PackedGraphs, **header: object) -> bytes:
     tensors |= {f"node.{k}": v for k, v in graphs.node.items()} | {f"edge.{k}": v for k, v in graphs.edge.items()}
     if graphs.y is not None:
         tensors["y"] = graphs.y
+    if told := _told(graphs):  # as a tensor: the header of a file is bounded, and a million names would not fit
+        tensors["about"] = torch.frombuffer(bytearray(json.dumps(told).encode()), dtype=torch.uint8)
     return tensor_bytes(tensors, {"format": FORM, **header})
 
 
@@ -67,9 +72,47 @@ def read_graphs(path: str | Path) -> tuple[PackedGraphs, dict[str, Any]]:
         for key in [k for k in tensors if "." in k]:
             part, _, name = key.partition(".")
             rows[part][name] = tensors.pop(key)
+        text = tensors.pop("about", None)  # files of old have none
         graphs = PackedGraphs(**tensors, **rows)  # type: ignore[arg-type]
         check_pack(graphs)
+        if text is not None:
+            graphs = replace(graphs, per_graph=_read_told(bytes(text.to(torch.uint8).numpy()), len(graphs)))
     return graphs, header
+
+
+KINDS: dict[str, Any] = {"row": int, "name": (str, type(None)), "smiles": str, "class_names": (list, tuple)}
+"""What :data:`epic.graphs.packed.ABOUT` holds of each graph."""
+
+
+def _is_told(key: str, value: object) -> bool:
+    texts = value if key == "class_names" and isinstance(value, (list, tuple)) else ()
+    return isinstance(value, KINDS[key]) and all(isinstance(text, str) for text in texts)
+
+
+def _told(graphs: PackedGraphs) -> dict[str, list]:
+    """Return what is known of graphs by name; what is the same for all, such as names of classes, stands once."""
+    told = {k: graphs.per_graph[k].tolist() for k in ABOUT if k in graphs.per_graph}
+    return {
+        key: values[:1] if all(v == values[0] for v in values) else values
+        for key, values in told.items()
+        if values and all(_is_told(key, v) for v in values)  # others may use the same words for something else
+    }
+
+
+def _read_told(text: bytes, count: int) -> dict[str, np.ndarray]:
+    """Read what :func:`_told` gave."""
+    told = json.loads(text)
+    if not isinstance(told, dict):
+        raise InputError("what is told about graphs is no table")
+    found = {}
+    for key, values in told.items():
+        if key not in KINDS or not isinstance(values, list) or not all(_is_told(key, v) for v in values):
+            raise InputError(f"what is told about graphs holds {key!r} of another kind")
+        values = [tuple(v) if isinstance(v, list) else v for v in values] * (count if len(values) == 1 else 1)
+        if len(values) != count:
+            raise InputError(f"there are {len(values)} entries of {key!r} for {count} graphs")
+        found[key] = entries(values)
+    return found
 
 
 def read_pt(path: str | Path) -> PackedGraphs:

@@ -72,7 +72,8 @@ class PackedGraphs:
         edge: attributes with a row for each edge, ``edge_attr`` among them.
         y: labels, with a row for each graph.
         per_graph: other attributes of whole graphs, such as a name, with an entry of any kind for each graph. They
-            travel with unchanged graphs; :meth:`digest`, files of graphs and edited graphs leave them out.
+            travel with unchanged graphs; :meth:`digest` and edited graphs leave them out, and files keep those that
+            readers of files give (:data:`ABOUT`).
     """
 
     ptr: Tensor
