@@ -23,7 +23,7 @@ from epic.paths.edit_path import EditPath
 from epic.view.frames import frames
 from epic.view.names import Names
 from epic.view.strip import DASHED, chosen_steps, draw_legend, draw_step
-from epic.view.style import CIVIDIS, COLOURS, EDGE, OUTLINE, WIDTH, ink_on
+from epic.view.style import CIVIDIS, COLOURS, EDGE_INK, INK, WIDTH, ink_on
 
 FORMATS = ("png", "pdf", "svg")
 NOTE = "#555555"
@@ -66,7 +66,7 @@ def draw_correspondence(path: EditPath, source: str, *, steps: int = 6) -> Drawn
     places = [_lollipop_layout(g) + np.array(shift) for g, shift in zip(ends, ([0.0, 0.0], [0.6, 3.3]), strict=True)]
     pairs = [(op.source, op.target) for op in path.operations if op.source is not None and op.target is not None]
     lines = [(places[0][a], places[1][b]) for a, b in pairs]
-    look = {"colors": OUTLINE["substituted"], "linestyles": [(0, (3, 2))], "linewidths": 0.9, "alpha": 0.8}
+    look = {"colors": INK, "linestyles": [(0, (3, 2))], "linewidths": 0.9, "alpha": 0.8}
     axes.add_collection(LineCollection(lines, **look, zorder=1))
     named = (("source", "deleted", {a for a, _ in pairs}), ("target", "inserted", {b for _, b in pairs}))
     for graph, at, (name, fate, matched) in zip(ends, places, named, strict=True):
@@ -204,14 +204,14 @@ def _lollipop_layout(graph: Data) -> np.ndarray:
 def _end(axes: Any, graph: Data, at: np.ndarray, fates: list[str]) -> None:
     """A lollipop: heads and tails by fill, what becomes of a node by its outline."""
     lines = [at[[a, b]] for a, b in graph.edge_index.T.tolist() if a < b]
-    axes.add_collection(LineCollection(lines, colors=EDGE["kept"], linewidths=1.0, zorder=2))
+    axes.add_collection(LineCollection(lines, colors=EDGE_INK, linewidths=1.0, zorder=2))
     fills = [COLOURS[1] if head else COLOURS[0] for head in graph.head.tolist()]
     axes.scatter(
         at[:, 0],
         at[:, 1],
         s=150,
         c=fills,
-        edgecolors=[OUTLINE[f] for f in fates],
+        edgecolors=INK,
         linewidths=[WIDTH[f] * 0.7 for f in fates],
         linestyles=[DASHED if f == "deleted" else "solid" for f in fates],
         zorder=3,

@@ -9,7 +9,7 @@ import numpy as np
 from epic.errors import InputError
 from epic.view.frames import frames, positions
 from epic.view.names import Names, names_of
-from epic.view.style import BLANK, EDGE, EDGE_LEGEND, FATES, NODE_LEGEND, OUTLINE, WIDTH, ink_on
+from epic.view.style import BLANK, EDGE_INK, EDGE_LEGEND, EDGES, FATES, INK, NODE_LEGEND, WIDTH, ink_on
 
 if TYPE_CHECKING:
     from epic.paths.edit_path import EditPath
@@ -22,8 +22,9 @@ def strip(path: EditPath, *, steps: int = 6, names: Names | str | None = None) -
     """Draw some graphs of a path side by side, evenly spread from source to target.
 
     Nodes move from their place in the source to that in the target. Fill and letter show the node's label (its number,
-    if there are no labels). The outline shows what becomes of it, as in the legend. Under each graph stand the share of
-    cost spent and the soft label.
+    if there are no labels). Outline and sign show what becomes of it, as in the legend: dashes and a minus for what
+    will be deleted, two lines and a plus for what was inserted. Under each graph stand the share of cost spent and the
+    soft label.
 
     Args:
         path: The path.
@@ -71,18 +72,19 @@ def draw_step(axes: Any, drawn: dict[str, Any], path: EditPath, k: int) -> None:
 
 
 def _draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
-    """Draw edges, outlines with a white gap inside, fills, letters."""
+    """Draw edges, outlines with a white gap inside, second lines of what was inserted, fills, signs, letters."""
     from matplotlib.collections import LineCollection
+    from matplotlib.transforms import ScaledTranslation
 
     nodes, edges = ([item for item in drawn[what] if item[-2] <= k < item[-1]] for what in ("nodes", "edges"))
     at = positions(drawn, k)
-    kinds = list(EDGE)
+    kinds, usual = [EDGES[e[6]] for e in edges], 1.0 if len(at) < 80 else 0.5
     axes.add_collection(
         LineCollection(
             [at[list(e[:2])] for e in edges],
-            colors=[EDGE[kinds[e[6]]] for e in edges],
-            linestyles=[DASHED if kinds[e[6]] == "dying" else "solid" for e in edges],
-            linewidths=1.0 if len(at) < 80 else 0.5,
+            colors=EDGE_INK,
+            linestyles=[DASHED if kind == "dying" else "solid" for kind in kinds],
+            linewidths=[usual * (2 if kind == "newborn" else 1) for kind in kinds],
             zorder=1,
         )
     )
@@ -96,14 +98,23 @@ def _draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
         xy[:, 1],
         s=size * 1.7,
         c=BLANK,
-        edgecolors=[OUTLINE[f] for f in fates],
+        edgecolors=INK,
         linewidths=[WIDTH[f] * 0.7 * thin for f in fates],
         linestyles=[DASHED if f == "deleted" else "solid" for f in fates],
         zorder=2,
     )
     axes.scatter(xy[:, 0], xy[:, 1], s=size, c=fills, linewidths=0, zorder=3)
+    radius = np.sqrt(1.7 * size) / 2  # points
+    new = xy[[f == "inserted" for f in fates]]
+    axes.scatter(new[:, 0], new[:, 1], s=4 * (radius + 2.2) ** 2, c="none", edgecolors=INK, linewidths=0.7, zorder=2)
     if size < 25:
-        return  # too small for letters
+        return  # too small for signs and letters
+    aside = 0.72 * radius + 2.4
+    upper_right = axes.transData + ScaledTranslation(aside / 72, aside / 72, axes.figure.dpi_scale_trans)
+    for fate, sign in (("deleted", "_"), ("inserted", "+")):
+        here = xy[[f == fate for f in fates]].T
+        axes.scatter(*here, s=34, c=BLANK, edgecolors=INK, linewidths=0.7, transform=upper_right, zorder=5)
+        axes.scatter(*here, s=14, c=INK, marker=sign, linewidths=0.9, transform=upper_right, zorder=6)
     for (x, y), (_, tag, fate, number, *_), fill in zip(xy, nodes, fills, strict=True):
         text = f"{number}{PRIME if fate in (1, 3) else ''}" if tag < 0 else drawn["tags"][tag][0]
         letter = {"fontsize": 0.72 * np.sqrt(size), "color": ink_on(fill), "ha": "center", "va": "center_baseline"}
@@ -112,16 +123,38 @@ def _draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:
 
 def draw_legend(figure: Any, drawn: dict[str, Any]) -> None:
     """Draw the legend of the outlines and edges that occur."""
+    from matplotlib.legend_handler import HandlerTuple
     from matplotlib.lines import Line2D
 
-    signs = []
+    signs, words = [], []
     for i, fate in enumerate(FATES):
         if any(n[2] == i for n in drawn["nodes"]):
-            look: dict[str, Any] = {"marker": "o", "markersize": 7, "linestyle": "", "markerfacecolor": BLANK}
-            look |= {"markeredgecolor": OUTLINE[fate], "markeredgewidth": WIDTH[fate]}
-            signs.append(Line2D([], [], label=NODE_LEGEND[fate], **look))
-    for i, kind in enumerate(EDGE):
+            signs.append(tuple(_sample(fate)))
+            words.append(NODE_LEGEND[fate])
+    for i, kind in enumerate(EDGES):
         if any(e[6] == i for e in drawn["edges"]):
-            style = DASHED if kind == "dying" else "-"
-            signs.append(Line2D([], [], color=EDGE[kind], linestyle=style, label=EDGE_LEGEND[kind]))
-    figure.legend(handles=signs, loc="outside lower center", ncols=len(signs) or 1, fontsize=8, frameon=False)
+            style, width = DASHED if kind == "dying" else "-", 2 if kind == "newborn" else 1
+            signs.append((Line2D([], [], color=EDGE_INK, linestyle=style, linewidth=width),))
+            words.append(EDGE_LEGEND[kind])
+    look = {"loc": "outside lower center", "ncols": len(signs) or 1, "fontsize": 8, "frameon": False}
+    figure.legend(signs, words, handler_map={tuple: HandlerTuple(ndivide=1, pad=0)}, **look)
+
+
+def _sample(fate: str) -> list[Any]:
+    """Return the outline of a node and its sign, for the legend."""
+    from matplotlib.collections import PathCollection
+    from matplotlib.lines import Line2D
+    from matplotlib.path import Path
+    from matplotlib.transforms import IdentityTransform
+
+    def ring(size: float, width: float) -> Any:
+        style = DASHED if fate == "deleted" else "solid"
+        look = {"facecolors": "none", "edgecolors": INK, "linewidths": width, "linestyles": [style]}
+        return PathCollection([Path.unit_circle()], sizes=[size], transform=IdentityTransform(), **look)
+
+    found = [ring(18, WIDTH[fate] * 0.7)]
+    if fate == "inserted":
+        found.append(ring(36, 0.7))
+    if sign := {"deleted": "_", "inserted": "+"}.get(fate):
+        found.append(Line2D([], [], linestyle="", marker=sign, markersize=4.5, color=INK))
+    return found

@@ -23,14 +23,15 @@ ELEMENTS = {
 }
 OTHER_ELEMENT = "#999999"
 
-# What becomes of a node, and how its outline shows it: by colour, and by a line that differs without colour.
+# What becomes of a node, and how its outline shows it: thin, thick, dashed, or two lines. Colour is for labels alone.
 FATES = ("kept", "substituted", "deleted", "inserted")
-OUTLINE = {"kept": "#555555", "substituted": "#0072B2", "deleted": "#C23B00", "inserted": "#007A59"}
+INK = "#1B1F24"
 WIDTH = {"kept": 1.2, "substituted": 2.6, "deleted": 2.2, "inserted": 2.6}
 DASH = {"kept": "", "substituted": "", "deleted": "3 2", "inserted": ""}
 
-# Edges: in both graphs, of the source only, of the target only.
-EDGE = {"kept": "#777777", "dying": OUTLINE["deleted"], "newborn": OUTLINE["inserted"]}
+# Edges: in both graphs, of the source only (dashed), of the target only (thick).
+EDGES = ("kept", "dying", "newborn")
+EDGE_INK = "#6B737B"
 
 # Steps of the colour map cividis, for classes in a soft label: unlike the colours of nodes.
 CIVIDIS = ("#00224E", "#35456C", "#666970", "#948E77", "#C8B866", "#FEE838")
