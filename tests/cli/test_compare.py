@@ -54,3 +54,15 @@ def test_a_network_in_the_current_folder_is_used(small, tmp_path):
     run = epic("compare", str(small), *call, "--model", "my_own_nets:OnParts", cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert '"network": "my_own_nets:OnParts@' in (tmp_path / "compare.jsonl").read_text()
+
+
+@pytest.mark.slow
+def test_a_quick_look_is_soon_over_and_no_result(small, tmp_path):
+    run = epic("compare", str(small), "--methods", "drop_edge", "--quick", "--page", "p.html", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.startswith("A quick look (--quick): few epochs and runs.")
+    assert "no result" in next(line for line in run.stdout.splitlines() if line.startswith("drop_edge"))
+    records = [json.loads(line) for line in (tmp_path / "compare.jsonl").read_text().splitlines()]
+    assert len(records) == 2 * 3
+    assert {r["epochs"] for r in records if "epochs" in r} == {5}
+    assert "A quick look (--quick)" in (tmp_path / "p.html").read_text()

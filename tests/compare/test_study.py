@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -7,11 +9,12 @@ from epic.compare.runner import carry_out, outlook
 from epic.compare.runs import Runs
 from epic.compare.statistics import paired
 from epic.compare.store import Store
-from epic.compare.study import plan_of, study
+from epic.compare.study import Study, plan_of, study
 from epic.compare.table import lines, rows
 from epic.compare.verdict import differences
 from epic.data import lollipop, write_graphs
 from epic.graphs.convert import pack
+from epic.paper.plans import Call
 from tests.compare.fake import Fake
 from tests.compare.stores import ready
 
@@ -185,6 +188,36 @@ def test_two_splits_have_a_banner_and_no_interval(tmp_path):
     assert "too few splits" in next(line for line in text if line.startswith("drop_edge"))
     assert " to " not in next(line for line in text if line.startswith("drop_edge")).partition("verdict")[0][:60]
     assert "40 graphs (20 no, 20 yes)" in page
+
+
+@pytest.mark.parametrize("sizes", [None, [16, 24]])
+def test_a_quick_look_has_a_banner_and_no_verdict(tmp_path, sizes):
+    """Not even many splits and a large effect make one of it."""
+    file = str(tmp_path / "g.safetensors")
+    write_graphs(file, pack(lollipop(40, heads=(4, 6), seed=0)))
+    asked = study(file, ["drop_edge"], results=tmp_path / "r.jsonl", quick=True, sizes=sizes)
+    plan = asked.runs.plan
+    assert (plan.splits, plan.seeds, plan.tune) == (2, 1, 0)
+    assert {k: plan.options[k] for k in ("epochs", "cost", "fit_epochs")} == Call("main", quick=True).build(
+        "main"
+    ).options
+    assert asked.call["quick"] is True
+    asked = study(file, ["drop_edge"], results=tmp_path / "r.jsonl", quick=True, sizes=sizes, splits=4, epochs=7)
+    assert (asked.runs.plan.splits, asked.runs.plan.options["epochs"]) == (4, 7)
+    with asked.store.writer() as writer:
+        for task in asked.runs:
+            gain = (0.2 + 0.01 * task.config["split_seed"]) * (task.config["method"] == "drop_edge")
+            facts = {"task": "classes", "sizes": [28, 4, 8], "seconds": 1.0}
+            writer.add(task, {"test": 0.6 + gain, "validation": 0.5, **facts})
+    plain = Study(asked.dataset, asked.runs, {}, asked.perform)
+    assert "helps: +2" in "\n".join(plain.lines())
+    assert "helps: +2" in plain.page()
+    said, page = "\n".join(asked.lines()), asked.page()
+    assert said.startswith("A quick look (--quick)")
+    assert 'role="note">A quick look (--quick)' in page
+    for text in (said, page):
+        assert not re.search("helps|evidence|95 % (intervals|bands)|as good as|too few", text, re.IGNORECASE)
+    assert "+21" in said  # the numbers are there
 
 
 def test_half_a_pair_is_shown_of_none(tmp_path, calls):

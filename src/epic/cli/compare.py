@@ -51,6 +51,10 @@ def compare(
         int | None,
         typer.Option(help="Settings that every method may try on validation (default: 3; with --sizes 0).", min=0),
     ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A quick look, no verdict: two splits, one seed, few epochs, no tuning."),
+    ] = False,
     budget: Annotated[
         str | None,
         typer.Option(
@@ -106,6 +110,7 @@ def compare(
         splits=splits,
         seeds=seeds,
         tune=tune,
+        quick=quick,
         model=own[0] if own else changes,
         **run,
     )

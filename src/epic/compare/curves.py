@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,13 @@ class Curve:
     points: tuple[Point, ...]
 
 
-def curves(runs: Runs) -> list[Curve]:
-    """Return one curve for each entry of a plan, plain training first, from the runs that are done."""
+def curves(runs: Runs, *, judged: bool = True) -> list[Curve]:
+    """Return one curve for each entry of a plan, plain training first, from the runs that are done.
+
+    Args:
+        runs: The runs.
+        judged: Whether points have intervals; those of a quick look have none.
+    """
     plan = runs.plan
     where = (plan.datasets[0], plan.backbones[0], plan.noise[0])
     plain = [runs.reported(0, *where, size) for size in plan.sizes]
@@ -51,6 +56,7 @@ def curves(runs: Runs) -> list[Curve]:
     for number, entry in enumerate(plan.entries):
         mine = [runs.reported(number, *where, size) for size in plan.sizes]
         points = [_point(m, p if number else None) for m, p in zip(mine, plain, strict=True) if m.values]
+        points = points if judged else [replace(p, reach=None) for p in points]
         found.append(Curve(entry.label, tuple(sorted(points, key=lambda p: p.graphs))))
     return found
 

@@ -73,6 +73,9 @@ class Claim(BaseModel):
 
 
 VANILLA = Entry(label="vanilla", method="vanilla")
+QUICK = "A quick look (--quick): few epochs and runs. It shows that everything works, and is no result."
+QUICK_TRAINING: dict[str, Any] = {"epochs": 5, "cost": {"epochs": 3}, "fit_epochs": 2}
+"""Values for every config of a quick look."""
 
 
 def baseline_entry(name: str) -> Entry:

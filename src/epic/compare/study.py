@@ -11,7 +11,7 @@ from typing import Any
 from epic.augment import METHODS
 from epic.compare.curves import Curve, curves, draw, sentences, table
 from epic.compare.page import comparison_page, forest
-from epic.compare.plan import Entry, Plan, baseline_entry
+from epic.compare.plan import QUICK, QUICK_TRAINING, Entry, Plan, baseline_entry
 from epic.compare.runner import Outlook, carry_out, outlook
 from epic.compare.runs import METRICS, Runs
 from epic.compare.store import Store
@@ -38,6 +38,7 @@ class Study:
         call: The command and its options, kept with every record.
         perform: Does one run.
         told: What a budget left of the plan, in a sentence; empty without one.
+        quick: Whether it is a quick look, of which nothing is judged.
     """
 
     dataset: Dataset
@@ -45,6 +46,7 @@ class Study:
     call: dict[str, Any]
     perform: Performer
     told: str = ""
+    quick: bool = False
 
     @property
     def store(self) -> Store:
@@ -95,12 +97,12 @@ class Study:
     @property
     def rows(self) -> list[Row]:
         """One row a method, plain training first, from the runs that are done."""
-        return rows(self.runs)
+        return rows(self.runs, judged=not self.quick)
 
     @property
     def curves(self) -> list[Curve]:
         """Scores by the number of labelled graphs, plain training first, where several sizes were asked for."""
-        return curves(self.runs) if len(self.runs.plan.sizes) > 1 else []
+        return curves(self.runs, judged=not self.quick) if len(self.runs.plan.sizes) > 1 else []
 
     def draw(self, axes: Any) -> None:
         """Draw learning curves, or differences with their intervals, on axes of matplotlib."""
@@ -123,7 +125,7 @@ class Study:
         splits = len({split for _, split in self.runs.whole})
         told = f"{splits} whole split{' is' if splits == 1 else 's are'} too few to judge by"
         short = f"{told}: a verdict needs {LEAST}." if splits < LEAST else ""
-        return " ".join(text for text in (self.told, short) if text)
+        return " ".join(text for text in (self.told, QUICK if self.quick else short) if text)
 
     def page(self) -> str:
         """Return the result as an HTML page that needs nothing else."""
@@ -135,6 +137,8 @@ class Study:
             kind, name = "splits", "Difference to plain training, with 95 % intervals"
             verdicts = [f"{r.method}: {r.verdict}" for r in self.rows if r.difference is not None]
             cells = [TITLES, *(row_texts(row, task, plan) for row in self.rows)]
+        if self.quick:
+            verdicts, name = ["none: a quick look is no result"], name.partition(", with")[0]
         return comparison_page(
             f"Methods compared on {self.dataset.name}",
             about=f"{len(self.dataset)} graphs{self._classes}, {plan.splits} {kind}, {plan.seeds} "
@@ -144,7 +148,7 @@ class Study:
             verdicts=verdicts,
             picture=(name, self.draw),
             table=cells,
-            notes=() if self.curves else NOTES,
+            notes=() if self.curves else NOTES[self.quick :],
             call=self.call,
         )
 
@@ -163,7 +167,7 @@ class Study:
 
     def lines(self) -> list[str]:
         """The result as lines of text: what limits it, a table, and what its columns mean."""
-        text = curve_lines(self.runs) if self.curves else lines(self.runs)
+        text = (curve_lines if self.curves else lines)(self.runs, judged=not self.quick)
         return [*([self.banner] if self.banner else []), *text]
 
 
@@ -196,7 +200,7 @@ def compare(
         retry: Whether failed runs are done again.
         results: File that runs are kept in. The same question goes on where it stopped.
         progress: Whether to show progress bars.
-        **options: Those of ``study``, such as ``splits``, ``seeds``, ``tune``, ``sizes`` and ``updates``.
+        **options: Those of ``study``, such as ``splits``, ``seeds``, ``tune``, ``sizes``, ``updates`` and ``quick``.
 
     Returns:
         The study: ``print`` shows its table, ``rows`` has the numbers, ``page()`` is its HTML page.
@@ -225,6 +229,7 @@ def study(
     target: list[str] | None = None,
     task: str | None = None,
     model: Network | Mapping[str, Any] | str | None = None,
+    quick: bool = False,
     progress: bool = True,
     **options: Any,
 ) -> Study:
@@ -238,10 +243,14 @@ def study(
         target: Columns of a CSV to predict.
         task: What the labels of a CSV are.
         model: The user's own network or its name, see :func:`compare`, or changes of the backbone.
+        quick: A quick look: two splits, one seed, few epochs and no tuning unless you say otherwise, and no verdict.
         progress: Whether downloads show a progress bar.
         **options: Those of :func:`plan_of`, such as ``splits`` and ``seeds``; others go into every config.
     """
     names = [choose(n, METHODS, "method") for n in need_some(methods, "methods")]
+    if quick:
+        less = {"splits": 2, "seeds": 1, "tune": 0, **QUICK_TRAINING}
+        options |= {k: v for k, v in less.items() if options.get(k) in (None, {})}
     loaded = load(dataset, data=data, target=target, task=task, progress=progress)
     file = Path(dataset).exists()
     name = str(Path(dataset).resolve()) if file else dataset  # workers elsewhere have another working folder
@@ -259,9 +268,11 @@ def study(
     if options.get("sizes") is not None:
         given["sizes"] = ["all" if size is None else size for size in options["sizes"]]
     asked = {"dataset": name, "methods": names, **{k: v for k, v in given.items() if v not in (None, {})}}
+    asked |= {"quick": True} if quick else {}
     folder = None if data is None else str(Path(data).resolve())
     perform = Performer(Path(results).parent.resolve() / "costs", folder, task_runners(network))
-    return Study(loaded, Runs(plan, Store(results), paired=True), {"command": "epic compare", **asked}, perform)
+    runs = Runs(plan, Store(results), paired=True)
+    return Study(loaded, runs, {"command": "epic compare", **asked}, perform, quick=quick)
 
 
 def plan_of(

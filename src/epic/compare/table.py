@@ -46,8 +46,13 @@ class Row:
     settings: str
 
 
-def rows(runs: Runs) -> list[Row]:
-    """Summarize each method, plain training first, from the runs that are done."""
+def rows(runs: Runs, *, judged: bool = True) -> list[Row]:
+    """Summarize each method, plain training first, from the runs that are done.
+
+    Args:
+        runs: The runs.
+        judged: Whether there are intervals, p-values and verdicts; a quick look has none.
+    """
     found = _reported(runs)
     parts = {a.label: a.parts[0] for a in differences(runs, "vanilla")}
     result = []
@@ -68,6 +73,8 @@ def rows(runs: Runs) -> list[Row]:
             for a, b in pairs
             if a.get("made") and "making_seconds" in b
         )
+        if not judged and gap is not None and mine.done:
+            gap = replace(gap, found=replace(gap.found, low=None, high=None, p=None), verdict="no result")
         result.append(
             Row(
                 entry.label,
@@ -84,17 +91,17 @@ def rows(runs: Runs) -> list[Row]:
     return result
 
 
-def lines(runs: Runs) -> list[str]:
+def lines(runs: Runs, *, judged: bool = True) -> list[str]:
     """Write the rows as a table, and under it what its columns mean."""
-    told = rows(runs)
+    told = rows(runs, judged=judged)
     task = next((r.task for r in _reported(runs) if r.done), "classes")
     text = columns([TITLES, *(row_texts(row, task, runs.plan) for row in told)])
     if any(row.score is not None for row in told):
         text.append(f"Score: {METRICS[task]}, on the test graphs, mean over all runs.")
-    return [*text, *NOTES]
+    return [*text, *NOTES[not judged :]]
 
 
-def curve_lines(runs: Runs) -> list[str]:
+def curve_lines(runs: Runs, *, judged: bool = True) -> list[str]:
     """Write learning curves as a table, and under it what each method is worth in labelled graphs."""
     found = curves(runs)
     sizes = range(len(runs.plan.sizes))
@@ -102,7 +109,7 @@ def curve_lines(runs: Runs) -> list[str]:
     unit = "units" if task == "values" else "points"
     most = max((p.draws for c in found for p in c.points), default=0)
     told = f"Score: {METRICS[task]}, on the other graphs (2000 at most), mean over {most} draws; in brackets against "
-    return [*columns(table(found, unit)), f"{told}plain training.", *sentences(found, unit)]
+    return [*columns(table(found, unit)), f"{told}plain training.", *(sentences(found, unit) if judged else ())]
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:

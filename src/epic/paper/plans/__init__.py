@@ -14,7 +14,7 @@ import yaml
 from pydantic import ValidationError
 
 from epic.augment import METHODS
-from epic.compare.plan import Entry, Group, GroupTasks, Plan
+from epic.compare.plan import QUICK_TRAINING, Entry, Group, GroupTasks, Plan
 from epic.compare.store import Store
 from epic.compare.task import Task
 from epic.errors import InputError, choose, need_some
@@ -205,7 +205,7 @@ def _quick(plan: PaperPlan) -> dict[str, Any]:
     small = sorted(plan.datasets, key=lambda d: (SMALL.index(d) if d in SMALL else len(SMALL), d))[:2]
     large = molecules and plan.kind == "train"
     less: dict[str, dict[str, Any]] = {
-        "train": {"epochs": 1 if large else 5, "cost": {"epochs": 3}, "fit_epochs": 2},
+        "train": {**QUICK_TRAINING, **({"epochs": 1} if large else {})},
         "distance": {"learning": {"epochs": 3}},
         "blur": {"epochs": 3, "pairs": 100},
         "curves": {"epochs": 5},

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from epic.compare.plan import QUICK
 from epic.compare.runs import Runs
 from epic.paper.plans import PaperPlan
 from epic.paper.tables.experiments import EXPERIMENT_TABLES
@@ -9,8 +10,6 @@ from epic.paper.tables.train import train_table
 from epic.paper.tables.types import Block, Cell, Row, Table
 
 __all__ = ["QUICK", "Block", "Cell", "Row", "Table", "table_of"]
-
-QUICK = "A quick look (--quick): few epochs and runs. It shows that everything works, and is no result."
 
 
 def table_of(runs: Runs) -> Table:
