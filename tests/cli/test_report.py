@@ -92,6 +92,23 @@ def test_runs_are_shown_as_they_were_called(tmp_path):
     assert "nothing of main with these options" in run.stderr
 
 
+@pytest.mark.parametrize("form", ["text", "md", "html"])
+def test_classes_of_a_file_are_called_by_their_names(tmp_path, form):
+    """They are kept with the runs, since the file may be gone."""
+    file = str(tmp_path / "mine.csv")
+    for name, seeds in (("a", 1), ("b", 2)):
+        plan = load_plan("order", datasets=(file,), seeds=seeds, classes={file: {"active": 12, "in<b>active": 30}})
+        fill(plan, tmp_path / f"{name}.jsonl", lambda c: 0.8)
+    fill(load_plan("order", datasets=("BZR",), seeds=1), tmp_path / "c.jsonl", lambda c: 0.7)
+    files = [word for name in "abc" for word in ("--results", f"{name}.jsonl")]
+    run = epic("report", "--format", form, "--out", "r", *files, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    said = (tmp_path / "r").read_text(encoding="utf-8")
+    assert said.count("12 active") == 1
+    assert "Classes of BZR" not in said
+    assert ("12 active, 30 in&lt;b&gt;active." in said) == (form != "text")
+
+
 def test_runs_on_a_file_are_shown_whatever_became_of_it(tmp_path):
     file = str(tmp_path / "graphs.pt")
     plan = load_plan("order", datasets=(file,), checksums={file: "abc"})

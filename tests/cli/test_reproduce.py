@@ -40,6 +40,20 @@ def test_a_plan_is_run_shown_and_not_run_again(small, tmp_path):
     assert "2 runs, 0 done, 2 to do" in changed.stdout, "the file holds other graphs now"
 
 
+@pytest.mark.slow
+def test_classes_of_a_file_have_names(tmp_path, monkeypatch):
+    pytest.importorskip("rdkit", reason="RDKit is not installed (extra 'mol')")
+    monkeypatch.setenv("EPIC_CACHE", str(tmp_path / "cache"))
+    rows = [f"C1{'C' * (1 + i // 6)}C1{'ONS'[i % 3]},{'inactive' if i % 3 else 'active'}\n" for i in range(60)]
+    (tmp_path / "mine.csv").write_text("smiles,label\n" + "".join(rows))
+    run = epic("reproduce", "main", *NARROW, "--datasets", "mine.csv", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "mine.csv: 40 inactive, 20 active." in run.stdout
+    assert "mine.csv: 40 inactive, 20 active." in (tmp_path / "main.html").read_text()
+    run = epic("report", "--format", "text", cwd=tmp_path)
+    assert "mine.csv: 40 inactive, 20 active." in run.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -60,8 +60,12 @@ def reproduce(
 
     asked = narrowing(only)
     # What is in a file or folder may change under its name.
-    checksums = {name: load(name).graphs.digest() for name in asked["datasets"] or () if Path(name).exists()}
-    calls = [Call(name, quick=quick, checksums=checksums, **asked) for name in (ALL if plan == "all" else (plan,))]
+    files = {name: load(name) for name in asked["datasets"] or () if Path(name).exists()}
+    kept = {
+        "checksums": {name: found.graphs.digest() for name, found in files.items()},
+        "classes": {name: found.class_counts for name, found in files.items() if found.class_names},
+    }
+    calls = [Call(name, quick=quick, **kept, **asked) for name in (ALL if plan == "all" else (plan,))]
     plans = [(call, chosen) for call in calls for chosen in call.plans()]
     store = Store(results)
     page = need_writable(out or Path(f"{plan}.html"))

@@ -204,13 +204,17 @@ def _call(value: Any) -> bool:
     """Whether it can be the options of a command; those that reports do not know may be anything."""
     if not isinstance(value, dict):
         return False
-    kinds = {"plan": str, "quick": bool, "checksums": dict} | dict.fromkeys(("datasets", "methods", "backbones"), list)
+    kinds = {"plan": str, "quick": bool} | dict.fromkeys(("checksums", "classes"), dict)
+    kinds |= dict.fromkeys(("datasets", "methods", "backbones"), list)
     counts = [value[key] for key in ("seeds", "epochs", "tune") if key in value]
+    classes = value.get("classes")
+    tables = list(classes.values()) if isinstance(classes, dict) else []
     words = [w for key in kinds if isinstance(value.get(key), list) for w in value[key]]
     return (
         all(isinstance(value[key], kind) for key, kind in kinds.items() if key in value)
         and all(isinstance(w, str) for w in words)
         and all(isinstance(n, int) and 0 <= n <= MOST_ASKED for n in counts)
+        and all(isinstance(table, dict) and all(isinstance(n, int) for n in table.values()) for table in tables)
     )
 
 

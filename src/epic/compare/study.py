@@ -22,7 +22,7 @@ from epic.compare.verdict import LEAST
 from epic.data import Dataset, load, write_graphs
 from epic.errors import choose, need_some
 from epic.graphs.convert import pack
-from epic.graphs.packed import Graphs, matrix
+from epic.graphs.packed import Graphs
 from epic.train.network import Network, check_network, load_network
 
 logger = logging.getLogger(__name__)
@@ -158,12 +158,8 @@ class Study:
     @property
     def _classes(self) -> str:
         """Name the classes, where they have names, with the number of graphs in each."""
-        names = self.dataset.class_names
-        if not names:
-            return ""
-        label = matrix(self.dataset.y)[:, 0]
-        parts = (f"{int((label == number).sum())} {name}" for number, name in enumerate(names))
-        return f" ({', '.join(parts)})"
+        parts = ", ".join(f"{count} {name}" for name, count in self.dataset.class_counts.items())
+        return f" ({parts})" if parts else ""
 
     def lines(self) -> list[str]:
         """The result as lines of text: what limits it, a table, and what its columns mean."""

@@ -63,6 +63,12 @@ class Dataset:
         """Names of the classes by number; empty if they have none."""
         return self.graphs.class_names
 
+    @property
+    def class_counts(self) -> dict[str, int]:
+        """How many graphs each class has, by its name; empty if classes have none."""
+        label = matrix(self.y)[:, 0] if self.class_names else torch.zeros(0)
+        return {name: int((label == number).sum()) for number, name in enumerate(self.class_names)}
+
     def find(self, which: int | str) -> int:
         """Return the number of a graph in this dataset.
 

@@ -23,7 +23,8 @@ ENTRY = re.compile(r"^\s*(-?\d+)\s+(\S+)\s*$")
 def read_label_map(root: Path, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the element of each node label and the bond of each edge label, in the order of one-hot columns.
 
-    They stand in ``<name>_label_readme.txt`` or ``README.txt``, in lines such as ``0  C`` under ``Node labels:``.
+    They stand in a text file with ``readme`` in its name, such as ``<name>_label_readme.txt``, in lines such as
+    ``0  C`` under ``Node labels:``. The text of NCI1 has none.
 
     Args:
         root: The folder of the set's files.
@@ -35,9 +36,8 @@ def read_label_map(root: Path, name: str) -> tuple[tuple[str, ...], tuple[str, .
     """
     atoms: tuple[str, ...] = ()
     bonds: tuple[str, ...] = ()
-    for file in (root / f"{name}_label_readme.txt", root / "README.txt"):
-        if not file.is_file():
-            continue
+    texts = (file for file in root.glob("*.txt") if "readme" in file.name.lower() and file.is_file())
+    for file in sorted(texts, key=lambda file: ("label" not in file.name, file.name)):
         said = parse_label_map(file.read_text(encoding="utf-8", errors="replace"))
         atoms = atoms or _columns(
             root / f"{name}_node_labels.txt", {k: v for k, v in said["node"].items() if v in SYMBOLS}

@@ -36,6 +36,7 @@ class Call:
         datasets: Only these; None for all of the plan. ``methods``, ``backbones``, ``seeds``, ``epochs`` and ``tune``
             likewise.
         checksums: Of datasets that are files.
+        classes: Of datasets that are files and name their classes: how many graphs each class has.
     """
 
     plan: str
@@ -47,6 +48,7 @@ class Call:
     epochs: int | None = None
     tune: int | None = None
     checksums: dict[str, str] = field(default_factory=dict)
+    classes: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         choose(self.plan, names(), "plan")
@@ -178,7 +180,8 @@ def merged(calls: Iterable[Call]) -> list[Call]:
         usual = Call(same[0].plan, quick=same[0].quick).build(same[0].plan)
         rows = tuple(e.label for e in usual.entries)
         times = getattr(usual, usual.repeated)
-        changes: dict[str, Any] = {"checksums": {k: v for c in same for k, v in c.checksums.items()}}
+        files_of = ("checksums", "classes")
+        changes: dict[str, Any] = {f: {k: v for c in same for k, v in getattr(c, f).items()} for f in files_of}
         for option, every in (("datasets", usual.datasets), ("methods", rows), ("backbones", usual.backbones)):
             asked = dict.fromkeys(v for c in same for v in (getattr(c, option) or every))
             changes[option] = None if set(asked) == set(every) else tuple(asked)

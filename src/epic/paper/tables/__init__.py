@@ -17,7 +17,18 @@ def table_of(runs: Runs) -> Table:
     plan = runs.plan
     assert isinstance(plan, PaperPlan)
     table = train_table(runs) if plan.kind == "train" else EXPERIMENT_TABLES[plan.kind](plan, runs)
+    table = replace(table, notes=(*table.notes, *class_notes(plan)))
     return unjudged(table) if plan.is_quick else table
+
+
+def class_notes(plan: PaperPlan) -> list[str]:
+    """Say which classes a user's own file has."""
+    known = plan.call.classes if plan.call is not None else {}
+    return [
+        f"Classes of {name}: {', '.join(f'{count} {label}' for label, count in known[name].items())}."
+        for name in plan.datasets
+        if known.get(name)
+    ]
 
 
 def unjudged(table: Table) -> Table:
