@@ -100,7 +100,7 @@ Node labels:
   3  N
   4  Na
   5  C
-  18  Cl
+  6  Cl
 
 Edge labels:
 
@@ -139,7 +139,7 @@ Class labels were converted to integer values using this map:
 """
 SMILES = ("c1ccccc1Cl", "CC(=O)O", "NCC#N", "Clc1ccncc1")
 FORMS = {
-    "PTC_FM": (PTC, "README.txt", {"O": 2, "N": 3, "C": 5, "Cl": 18}, {3.0: 0, 2.0: 1, 1.0: 2, 1.5: 3}),
+    "PTC_FM": (PTC, "README.txt", {"O": 2, "N": 3, "C": 5, "Cl": 6}, {3.0: 0, 2.0: 1, 1.0: 2, 1.5: 3}),
     "AIDS": (AIDS, "AIDS_label_readme.txt", {"C": 0, "O": 1, "N": 2, "Cl": 3}, {1.0: 0, 2.0: 1, 3.0: 2}),
     "NCI1": ("=== Description ===\n", "README.txt", {"C": 1, "N": 2, "O": 3, "Cl": 4}, None),
 }
