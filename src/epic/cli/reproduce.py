@@ -61,7 +61,7 @@ def reproduce(
     asked = narrowing(only)
     # What is in a file or folder may change under its name.
     files = {name: load(name) for name in asked["datasets"] or () if Path(name).exists()}
-    kept = {
+    kept: dict[str, Any] = {
         "checksums": {name: found.graphs.digest() for name, found in files.items()},
         "classes": {name: found.class_counts for name, found in files.items() if found.class_names},
     }
