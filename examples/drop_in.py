@@ -90,7 +90,8 @@ if find_spec("lightning"):
 
     torch.manual_seed(0)
     lit = LitNet()
-    trainer = lightning.Trainer(max_epochs=10, accelerator="cpu", barebones=True)  # no log, no checkpoint
+    quiet = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary"), False)
+    trainer = lightning.Trainer(max_epochs=10, accelerator="cpu", **quiet)
     trainer.fit(lit, loader)
     right["in Lightning"] = score(lit.model)
     print(f"in Lightning: {right['in Lightning']} of {len(test)} after {trainer.global_step} steps")
