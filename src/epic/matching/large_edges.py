@@ -1,9 +1,10 @@
 """Assignments of large pairs that count edges: nodes matched in parts, then made cheaper region by region.
 
-The start is the assignment of :func:`epic.matching.large.assign_large`, which sees nodes only. Each round goes through
-random regions (see :mod:`epic._kernels.regions`) that cover the source graph about twice. In a region nodes are moved
-and exchanged, a part is released and matched again, and what is not dearer is kept: no region makes the assignment
-dearer. No matrix is larger than a region, so memory is linear, and so is the time of a round.
+The start is the assignment of :func:`epic.matching.large.assign_large`, which sees nodes only, except that of equal
+nodes those in like surroundings are matched: two copies of a graph in other orders mostly meet there. Each round goes
+through random regions (see :mod:`epic._kernels.regions`) that cover the source graph about twice. In a region nodes are
+moved and exchanged, a part is released and matched again, and what is not dearer is kept: no region makes the
+assignment dearer. No matrix is larger than a region, so memory is linear, and so is the time of a round.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from epic._kernels import backend
 from epic._kernels.moves import MODULUS
 from epic.graphs.ragged import lengths, owners
 from epic.matching.edges import EdgePairs
-from epic.matching.large import assign_large
+from epic.matching.large import AXES, assign_large
 from epic.matching.reduced import ReducedCosts
 
 SIZES = (64, 32, 16)
 """Nodes of the balls of source and of target nodes in a region, round after round."""
+DEPTH = 8
+"""Largest distance at which surroundings of equal nodes are compared."""
 
 
 def match_large(p: EdgePairs, *, rounds: int, seed: int = 0) -> np.ndarray:
@@ -36,7 +39,7 @@ def match_large(p: EdgePairs, *, rounds: int, seed: int = 0) -> np.ndarray:
 
     run = vars(regions) if backend.enabled() else regions.PLAIN
     (u, v, n, m), edge = (int(t[0]) for t in (p.u, p.v, p.n, p.m)), p.edge * p.weight[0]
-    match = assign_large(p.reduced, u=u, n=n, v=v, m=m)
+    match = assign_large(p.reduced, u=u, n=n, v=v, m=m, colours=_colours(p) if edge.any() else ())
     if not edge.any():
         return match
     origin, kept = np.full(m, -1), np.flatnonzero(match >= 0)
@@ -54,6 +57,26 @@ def match_large(p: EdgePairs, *, rounds: int, seed: int = 0) -> np.ndarray:
                 node = _block(p, rows, columns)
                 run["improve_region"](node, a, b, edge, *hopes, eps, match, origin, rows, columns, *places, state)
     return match
+
+
+def _colours(p: EdgePairs) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Number the nodes of one pair by what lies around them (Weisfeiler and Leman 1968), the widest view first."""
+    (u, v, n, m), rng = (int(t[0]) for t in (p.u, p.v, p.n, p.m)), np.random.default_rng(0)
+    place = p.reduced.places(slice(u, u + n), slice(v, v + m), axes=AXES, rng=rng)
+    colour = np.unique(np.concatenate(place)[:, 0], return_inverse=True)[1]
+    near, far = [], []
+    for edges, at, size, shift in ((p.source, u, n, 0), (p.target, v, m, n)):
+        part = slice(edges.ptr[at], edges.ptr[at + size])
+        near.append(shift + owners(edges.ptr[at : at + size + 1]))
+        far.append(shift + edges.to[part])
+    ends, seen = (np.concatenate(near), np.concatenate(far)), []
+    for _ in range(DEPTH):
+        word = rng.integers(1 << 63, size=n + m, dtype=np.uint64)[colour]
+        told = 3 * word
+        np.add.at(told, ends[0], word[ends[1]])
+        colour = np.unique(told, return_inverse=True)[1]
+        seen.append((colour[:n], colour[n:]))
+    return seen[::-1]
 
 
 def hope(p: EdgePairs) -> tuple[np.ndarray, np.ndarray]:
