@@ -1,8 +1,9 @@
-"""Large graphs: nodes matched in parts against the exact assignment, and EPIC next to a GIN step.
+"""Large graphs: nodes matched in parts against the exact assignment, edges by regions, and EPIC next to a GIN step.
 
-    python benchmarks/large.py                # both parts; appends to results/large.jsonl
+    python benchmarks/large.py                # all parts; appends to results/large.jsonl
     python benchmarks/large.py parts          # (a) time, memory and cost of an assignment in parts and of the exact one
-    python benchmarks/large.py train          # (b) augmentation, learning and training on graphs of 500 to 4,000 nodes
+    python benchmarks/large.py edges          # (b) the same of assignments that count edges, and of the dense method
+    python benchmarks/large.py train          # (c) augmentation, learning and training on graphs of 500 to 4,000 nodes
 
 Two kinds of graphs are generated: discussion threads (a few hubs and many leaves, as REDDIT-BINARY has) and proteins
 (residues of 20 kinds on a folded chain, joined where they are near, as D&D has). Real sets give their largest graphs,
@@ -20,6 +21,7 @@ import tracemalloc
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -28,12 +30,16 @@ from scipy.spatial import cKDTree
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GIN, global_add_pool
 
-from epic import EPIC, Cost, FeatureCost, LearnedCost, UnitCost, pack
+from epic import EPIC, Cost, EdgeCost, FeatureCost, LearnedCost, UnitCost, pack
 from epic.data import load
+from epic.distance.edges import PricedGraphs
 from epic.distance.pairs import Pairs, assignment_of, embed_all, operation_costs, reduced_costs
 from epic.graphs import PackedGraphs
-from epic.matching.large import LARGE, assign_large
+from epic.matching.edges import ROUNDS as EDGE_ROUNDS
+from epic.matching.large import LARGE, ROUNDS, assign_large
 from epic.matching.types import NodeCosts
+from epic.paths.interpolation import LARGE_ROUNDS
+from epic.paths.interpolation import ROUNDS as AUGMENTATION
 from timing import RESULTS, keep_memory, race, record
 
 OUT = RESULTS / "large.jsonl"
@@ -86,12 +92,20 @@ def clock(work: Callable[[], object], rounds: int) -> float:
 
 
 def peak(work: Callable[[], object]) -> float:
-    """Megabytes of arrays at the same time."""
+    """Megabytes of arrays at the same time; those of compiled loops count where they make the process larger."""
+    Path("/proc/self/clear_refs").write_text("5")  # forget the largest size so far
+    before = resident("VmRSS")
     tracemalloc.start()
     work()
-    most = tracemalloc.get_traced_memory()[1]
+    most = tracemalloc.get_traced_memory()[1] / 2**20
     tracemalloc.stop()
-    return most / 2**20
+    return max(most, resident("VmHWM") - before)
+
+
+def resident(name: str) -> float:
+    """Megabytes of memory of this process, now (VmRSS) or at most (VmHWM); Linux only."""
+    lines = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return int(lines[name].split()[0]) / 2**10
 
 
 def compare(cost: Cost, graphs: PackedGraphs, rounds: int) -> dict[str, float]:
@@ -106,8 +120,11 @@ def compare(cost: Cost, graphs: PackedGraphs, rounds: int) -> dict[str, float]:
     n, m = graphs.sizes.tolist()
     where = {"u": np.array([0]), "n": np.array([n]), "v": np.array([n]), "m": np.array([m])}
 
-    def in_parts() -> np.ndarray:
-        return assign_large(reduced, u=0, n=n, v=n, m=m)
+    def in_parts(rounds: int = len(ROUNDS)) -> np.ndarray:
+        return assign_large(reduced, u=0, n=n, v=n, m=m, rounds=rounds)
+
+    def quickly() -> np.ndarray:
+        return in_parts(LARGE_ROUNDS)  # as an augmentation does
 
     def exact() -> np.ndarray:
         return reduced.assign(**where)
@@ -123,6 +140,8 @@ def compare(cost: Cost, graphs: PackedGraphs, rounds: int) -> dict[str, float]:
         "mb": peak(in_parts),
         "exact_mb": peak(exact),
         "loss": distance(in_parts()) / max(least, 1e-12) - 1,
+        "quick_ms": clock(quickly, rounds),
+        "quick_loss": distance(quickly()) / max(least, 1e-12) - 1,
         "distance": least,
     }
 
@@ -135,16 +154,17 @@ def costs_for(train: PackedGraphs) -> dict[str, Cost]:
 
 def parts(args: argparse.Namespace) -> None:
     """Compare assignments in parts with exact ones."""
-    print("\n| graphs | nodes | cost | pairs | in parts, ms | exact, ms | in parts, MB | exact, MB | loss | largest |")
-    print("|---|---:|---|---:|---:|---:|---:|---:|---:|---:|")
-    for name, make in GENERATED.items():
-        rng = np.random.default_rng(0)
+    print("\n| graphs | nodes | cost | pairs | in parts, ms | exact, ms | in parts, MB | exact, MB | loss | largest | "
+          f"{LARGE_ROUNDS} rounds, ms | loss |")  # fmt: skip
+    print("|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for name in [name for name in args.graphs if name in GENERATED]:
+        make, rng = GENERATED[name], np.random.default_rng(0)
         known = costs_for(pack([make(rng, int(rng.integers(50, 200)), k % 2) for k in range(200)]))
         for size in args.sizes:
             count = 2 if size > 2000 else args.pairs
             pairs = [pack([make(rng, size, k % 2), make(rng, size, k // 2 % 2)]) for k in range(count)]
             tell(name, str(size), known, pairs, args.rounds)
-    for name in ("PROTEINS", "Mutagenicity", "NCI1"):
+    for name in [name for name in args.graphs if name not in GENERATED]:
         graphs = load(name, data=args.data).graphs
         some = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))[:600]
         top = graphs.sizes.argsort(descending=True)[: 2 * args.pairs]
@@ -161,10 +181,59 @@ def tell(name: str, nodes: str, known: dict[str, Cost], pairs: list[PackedGraphs
         line["largest_loss"] = round(max(f["loss"] for f in found), 4)
         print(
             f"| {name} | {nodes} | {kind} | {len(pairs)} | {line['ms']:.1f} | {line['exact_ms']:.1f} | "
-            f"{line['mb']:.1f} | {line['exact_mb']:.1f} | {line['loss']:.2%} | {line['largest_loss']:.2%} |",
+            f"{line['mb']:.1f} | {line['exact_mb']:.1f} | {line['loss']:.2%} | {line['largest_loss']:.2%} | "
+            f"{line['quick_ms']:.1f} | {line['quick_loss']:.2%} |",
             flush=True,
         )
         record(OUT, quiet=True, bench="parts", graphs=name, nodes=nodes, cost=kind, pairs=len(pairs), **line)
+
+
+def edges(args: argparse.Namespace) -> None:
+    """Compare assignments that count edges: region by region, and on whole matrices up to 1,000 nodes."""
+    print("\n| graphs | nodes | cost | method | ms | MB | start | total | against dense |")
+    print("|---|---:|---|---|---:|---:|---:|---:|---:|")
+    efforts = {"regions": (0, EDGE_ROUNDS), "regions, augmentation": (0, AUGMENTATION), "dense": (np.inf, EDGE_ROUNDS)}
+    for name in [name for name in args.graphs if name in GENERATED]:
+        make, rng = GENERATED[name], np.random.default_rng(0)
+        known = costs_for(pack([make(rng, int(rng.integers(50, 200)), k % 2) for k in range(200)]))
+        for size in args.sizes:
+            pairs = [pack([make(rng, size, 0), make(rng, size, 1)]) for _ in range(2)]
+            for kind in ("learned", "unit"):
+                found = [edge_methods(known[kind], pair, efforts, dense=size <= 1000) for pair in pairs]
+                for method in found[0]:
+                    line = {key: round(float(np.mean([f[method][key] for f in found])), 4) for key in found[0][method]}
+                    loss = f"{line['loss']:+.1%}" if "loss" in line else ""
+                    print(
+                        f"| {name} | {size} | {kind} | {method} | {line['ms']:.0f} | {line['mb']:.1f} | "
+                        f"{line.get('start', np.nan):.0f} | {line['total']:.0f} | {loss} |",
+                        flush=True,
+                    )
+                    record(
+                        OUT, quiet=True, bench="edges", graphs=name, nodes=size, cost=kind, method=method,
+                        pairs=len(pairs), **line,
+                    )  # fmt: skip
+
+
+def edge_methods(
+    cost: Cost, graphs: PackedGraphs, efforts: dict[str, tuple[float, int]], *, dense: bool
+) -> dict[str, dict[str, float]]:
+    """Time, memory and cost of one pair by each method, and by how much it costs more than the dense one."""
+    nodes = embed_all(cost, graphs)
+    priced = PricedGraphs.of(cost, EdgeCost(scale="nodes"), nodes, nodes, graphs, graphs)
+    i, j, out = torch.tensor([0]), torch.tensor([1]), {}
+    for method, (limit, rounds) in efforts.items():
+        if method == "dense" and not dense:
+            continue
+        with patch("epic.distance.pairs.LARGE", limit):
+            begin = {} if limit else {"start": float(priced.match(i, j, rounds=0).distance)}
+            times = time.process_time()
+            total = float(priced.match(i, j, rounds=rounds).distance)
+            times = time.process_time() - times
+            most = peak(lambda rounds=rounds: priced.match(i, j, rounds=rounds))
+        out[method] = {"ms": times * 1e3, "mb": most, **begin, "total": total}
+    for line in out.values() if dense else ():
+        line["loss"] = line["total"] / out["dense"]["total"] - 1
+    return out
 
 
 def train(args: argparse.Namespace) -> None:
@@ -212,13 +281,15 @@ def train(args: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    known = {"parts": parts, "train": train}
-    parser.add_argument("parts", nargs="*", default=list(known), help="parts, train (default: both)")
+    known = {"parts": parts, "edges": edges, "train": train}
+    parser.add_argument("parts", nargs="*", default=list(known), help="parts, edges, train (default: all)")
     parser.add_argument("--pairs", type=int, default=8, help="pairs of each kind and size (2 above 2,000 nodes)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each measurement")
     parser.add_argument(
         "--sizes", type=int, nargs="+", default=[500, 1000, 2000, 5000], help="nodes of generated graphs"
     )
+    every = [*GENERATED, "PROTEINS", "Mutagenicity", "NCI1"]
+    parser.add_argument("--graphs", nargs="+", default=every, choices=every, help="graphs of parts and edges")
     parser.add_argument("--data", type=Path, default=os.environ.get("EPIC_DATA"), help="folder that holds tu/")
     args = parser.parse_args()
     torch.set_num_threads(1)

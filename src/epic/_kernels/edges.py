@@ -32,19 +32,15 @@ from epic._kernels.moves import (
     MODULUS,
     REALS,
     descend,
-    draw,
     grow,
+    largest,
     linearise,
-    release,
+    rematch,
     total,
 )
 
 FRANK_WOLFE = 8
 """Largest number of Frank-Wolfe steps."""
-NOISE = 0.125
-"""Largest noise in growth, as a share of the largest edge price."""
-LEAST = 0.2
-"""Smallest share of the nodes that a round releases."""
 
 
 @jit(f"void({MATRIX}, {BOTH}, {ROOM})")
@@ -175,10 +171,7 @@ def solve_pair(
     if rounds < 0:
         best[:] = match
         return bound
-    scale = 0.0
-    for k in range(edge.shape[0]):
-        for l in range(edge.shape[1]):
-            scale = max(scale, -edge[k, l])
+    scale = largest(edge)
     eps = 1e-9 * max(scale, -bound / max(1, n))
     alone = np.empty(n, np.int64)
     solve_block(node, 0, 0, m, alone, costs, real, whole)
@@ -192,17 +185,16 @@ def solve_pair(
                 match[:] = alone
             frank_wolfe(node, gradient, match, origin, a, b, edge, costs, real, whole)
             linearise(node, gradient, match, origin, a, b, edge)
-        else:
-            if start == 2:
-                match[:] = -1
-            else:
-                match[:] = best
+            descend(gradient, eps, match, origin, a, b, edge)
+        elif start == 2:
+            match[:] = -1
             linearise(node, gradient, match, origin, a, b, edge)
-            if start > 2:
-                count = min(n, 1 + int(n * (LEAST + (1.0 - LEAST) * draw(state))))
-                release(gradient, count, match, origin, a, b, edge, state)
-            grow(gradient, half, NOISE * scale if start > 2 else 0.0, match, origin, a, b, edge, state)
-        descend(gradient, eps, match, origin, a, b, edge)
+            grow(gradient, half, 0.0, match, origin, a, b, edge, state)
+            descend(gradient, eps, match, origin, a, b, edge)
+        else:
+            match[:] = best
+            linearise(node, gradient, match, origin, a, b, edge)
+            rematch(gradient, half, scale, eps, match, origin, a, b, edge, state)
         cost = total(node, gradient, match)
         if cost < low - eps or (start > 2 and cost < low + eps):
             low = cost

@@ -19,6 +19,10 @@ FAST = {"fastmath": {"nnan", "nsz"}}
 MODULUS = 2147483647
 HOPE = 0.5
 """How much of the edges that a pair of nodes may still match counts in growth."""
+NOISE = 0.125
+"""Largest noise in growth, as a share of the largest edge price."""
+LEAST = 0.2
+"""Smallest share of the nodes that is released at once."""
 
 
 @jit(f"float64({INTEGERS})")
@@ -231,3 +235,33 @@ def release(
             place(u, match[u], -1.0, gradient, a, b, edge)
             origin[match[u]] = -1
             match[u] = -1
+
+
+@jit(f"void({MATRIX}, {MATRIX}, float64, float64, {INTEGERS}, {INTEGERS}, {BOTH}, {INTEGERS})")
+def rematch(
+    gradient: np.ndarray,
+    half: np.ndarray,
+    scale: float,
+    eps: float,
+    match: np.ndarray,
+    origin: np.ndarray,
+    a: tuple,
+    b: tuple,
+    edge: np.ndarray,
+    state: np.ndarray,
+) -> None:
+    """Release a random region of an assignment, let it grow again with some noise, and descend."""
+    n = match.size
+    release(gradient, min(n, 1 + int(n * (LEAST + (1.0 - LEAST) * draw(state)))), match, origin, a, b, edge, state)
+    grow(gradient, half, NOISE * scale, match, origin, a, b, edge, state)
+    descend(gradient, eps, match, origin, a, b, edge)
+
+
+@jit(f"float64({MATRIX})")
+def largest(edge: np.ndarray) -> float:
+    """Return the most that one pair of edges saves."""
+    scale = 0.0
+    for k in range(edge.shape[0]):
+        for l in range(edge.shape[1]):
+            scale = max(scale, -edge[k, l])
+    return scale

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from epic.distance.pairs import CELLS, Pairs, assignment_of, operation_costs, reduced_costs
+from epic.distance.pairs import CELLS, Pairs, assignment_of, large_pairs, operation_costs, reduced_costs
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs
-from epic.graphs.ragged import offsets
 from epic.matching.edges import ROUNDS, EdgeEdits, EdgePairs, EdgePricing, Edges, edge_edits, price_table
+from epic.matching.large_edges import match_large
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, Pricing
 
 MATCHINGS = ("nodes", "edges")
@@ -119,16 +119,16 @@ class PricedGraphs:
         weight = np.ones(i.size)
         if self.edge_cost.scale == "nodes":
             weight = base / np.maximum(n + m, 1)
-        reduced, top = reduced_costs(self.cost, source=self.a, target=self.b), offsets(n)
-        field = np.zeros((top[-1], int(m.max(initial=0))))
-        for p, (r, w) in enumerate(zip(top.tolist(), m.tolist(), strict=False)):
-            field[r : r + n[p], :w] = reduced(slice(u[p], u[p] + n[p]), slice(v[p], v[p] + w))
+        reduced = reduced_costs(self.cost, source=self.a, target=self.b)
         base = base + weight * (one.per_graph(table[:, 0])[i] + other.per_graph(table[0])[j])
-        return EdgePairs(field, one, other, u, n, v, m, table, weight), base
+        return EdgePairs(reduced, one, other, u, n, v, m, table, weight), base
 
     @torch.no_grad()
     def match(self, i: Tensor, j: Tensor, *, rounds: int = ROUNDS, seed: int = 0) -> EdgeMatching:
         """Match listed pairs so that node and edge operations together cost little.
+
+        Large pairs (see :func:`epic.distance.pairs.large_pairs`) are matched region by region, in linear memory, unless
+        ``rounds`` is -1. The lower bound of their distance is then 0.
 
         Args:
             i: source graph of each pair.
@@ -142,9 +142,13 @@ class PricedGraphs:
         first, second = i.cpu().numpy(), j.cpu().numpy()
         (u, n), (v, m) = _nodes(self.a.ptr, first), _nodes(self.b.ptr, second)
         columns, lower, edits = [np.empty(0, np.int64)], [np.empty(0)], []
-        for start, stop in self._runs(first, second):
+        large = large_pairs(self.cost, n, m) & (rounds >= 0)
+        for start, stop in self._runs(first, second, alone=large):
             p, base = self.pairs(first[start:stop], second[start:stop])
-            column, bound = p.match(rounds=rounds, seed=seed, first=start)
+            if large[start]:
+                column, bound = match_large(p, rounds=rounds, seed=seed), -base
+            else:
+                column, bound = p.match(rounds=rounds, seed=seed, first=start)
             columns.append(column)
             lower.append(base + bound)
             edits.append(edge_edits(p, column).shifted(start))
@@ -154,15 +158,18 @@ class PricedGraphs:
         np.minimum(found.lower, found.distance.numpy(), out=found.lower)  # where only rounding says otherwise
         return found
 
-    def _runs(self, i: np.ndarray, j: np.ndarray) -> list[tuple[int, int]]:
-        """Cut pairs into runs whose node costs and tables of edge prices have at most ``CELLS`` entries each."""
+    def _runs(self, i: np.ndarray, j: np.ndarray, *, alone: np.ndarray) -> list[tuple[int, int]]:
+        """Cut pairs into runs whose node costs and tables of edge prices have at most ``CELLS`` entries each.
+
+        A pair that is to be ``alone`` is a run of its own.
+        """
         todo, done = [(0, i.size)] if i.size else [], []
         (_, n), (_, m) = _nodes(self.a.ptr, i), _nodes(self.b.ptr, j)
         many = len(self.source.ways) * len(self.target.ways) > CELLS
         while todo:
             start, stop = todo.pop()
             run = slice(start, stop)
-            large = int(n[run].sum()) * int(m[run].max()) > CELLS
+            large = bool(alone[run].any()) or int(n[run].sum()) * int(m[run].max()) > CELLS
             if many and not large:
                 one, other = self.source.of_graphs(i[run]), self.target.of_graphs(j[run])
                 large = len(one.ways) * len(other.ways) > CELLS

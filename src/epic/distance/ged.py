@@ -24,6 +24,7 @@ from epic.graphs.networkx import from_networkx, is_networkx
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.matching.edges import EdgeEdits, EdgePairs, EdgePricing, edge_edits
 from epic.matching.large import most_saved
+from epic.matching.large_edges import local_costs
 from epic.matching.search import search
 from epic.matching.types import Assignment, Pricing
 
@@ -140,6 +141,9 @@ def edit_distance(
     found = priced.match(_ZERO, _ZERO, **({"rounds": -1} if method == "bipartite" else {}))
     lower, edits, assignment = float(found.lower[0]), found.edges, found.assignment
     upper = float(found.distance[0])
+    if method == "edges" and large_pairs(cost, one.num_nodes, other.num_nodes):
+        pair, base = priced.pairs(_ZERO.numpy(), _ZERO.numpy())
+        lower = max(lower, float(base[0]) - most_saved(local_costs(pair), n=one.num_nodes, m=other.num_nodes))
     if method == "exact" and lower < upper:
         pair, base = priced.pairs(_ZERO.numpy(), _ZERO.numpy())
         left = None if time_limit is None else max(1e-3, time_limit - _since(begin))

@@ -20,6 +20,7 @@ from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.graphs.ragged import lengths, offsets, owners, ranges
 from epic.matching.exact import refuse
+from epic.matching.reduced import ReducedCosts
 
 ROUNDS = 40
 """How often a part of the best assignment is released and matched again."""
@@ -160,12 +161,11 @@ def reduced_table(table: np.ndarray) -> np.ndarray:
 class EdgePairs:
     """The reduced costs of P pairs of graphs: what to minimise.
 
-    Pair p has its reduced node costs in the first ``m[p]`` columns of ``field`` from row ``top[p]`` on. Its source
-    nodes are in ``source`` from ``u[p]`` on, its target nodes in ``target`` from ``v[p]`` on, and its edges cost
-    ``weight[p]`` times ``table``.
+    Pair p has its source nodes in ``source`` from ``u[p]`` on, its target nodes in ``target`` from ``v[p]`` on, both
+    with the reduced node costs ``reduced``. Its edges cost ``weight[p]`` times ``table``.
     """
 
-    field: np.ndarray
+    reduced: ReducedCosts
     source: Edges
     target: Edges
     u: np.ndarray
@@ -179,6 +179,14 @@ class EdgePairs:
     def top(self) -> np.ndarray:
         """First row of each pair."""
         return offsets(self.n)[:-1]
+
+    @cached_property
+    def field(self) -> np.ndarray:
+        """Reduced node costs: those of pair p are in the first ``m[p]`` columns from row ``top[p]`` on."""
+        field = np.zeros((int(self.n.sum()), int(self.m.max(initial=0))))
+        for top, u, n, v, m in zip(*(t.tolist() for t in (self.top, self.u, self.n, self.v, self.m)), strict=True):
+            field[top : top + n, :m] = self.reduced(slice(u, u + n), slice(v, v + m))
+        return field
 
     @cached_property
     def edge(self) -> np.ndarray:

@@ -16,6 +16,8 @@ measures how much more. Time is n log n, memory linear.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from epic.graphs.ragged import offsets
@@ -36,7 +38,16 @@ ROUNDS = (
 """How blocks are made, and who takes part: single nodes only, or pairs too, each where its source or its target is."""
 
 
-def assign_large(reduced: ReducedCosts, *, u: int, n: int, v: int, m: int, rounds: int = len(ROUNDS)) -> np.ndarray:
+def assign_large(
+    reduced: ReducedCosts,
+    *,
+    u: int,
+    n: int,
+    v: int,
+    m: int,
+    rounds: int = len(ROUNDS),
+    colours: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+) -> np.ndarray:
     """Find for each source node of one pair a target node that replaces it well.
 
     Args:
@@ -46,6 +57,8 @@ def assign_large(reduced: ReducedCosts, *, u: int, n: int, v: int, m: int, round
         v: first target node.
         m: number of target nodes.
         rounds: how many of :data:`ROUNDS` to do.
+        colours: numbers of the nodes of both sides. Of equal nodes, those that the first ones also give the same number
+            are matched first, then those that the second ones do, and so on.
 
     Returns:
         For each source node the target node counted from ``v``; -1 where there is none. The order of the nodes does not
@@ -53,16 +66,16 @@ def assign_large(reduced: ReducedCosts, *, u: int, n: int, v: int, m: int, round
     """
     rng = np.random.default_rng(0)  # a pair has the same answer whatever pairs it comes with
     place = reduced.places(slice(u, u + n), slice(v, v + m), axes=AXES, rng=rng)
-    rows, columns = (np.argsort(side[:, 0], kind="stable") for side in place)
-    one, other = place[0][rows], place[1][columns]
-    column = np.full(n, -1)
-    a, b = _equal(reduced, u + rows, v + columns, one[:, 0], other[:, 0])
-    column[rows[a]] = columns[b]
-    left, right = (np.delete(np.arange(len(side)), used) for side, used in ((one, a), (other, b)))
-    rows, columns = rows[left], columns[right]
+    column, free = np.full(n, -1), np.ones(m, dtype=bool)
+    for one, other in (*colours, (place[0][:, 0], place[1][:, 0])):
+        left, right = np.flatnonzero(column < 0), np.flatnonzero(free)
+        rows, columns = (t[np.argsort(key[t], kind="stable")] for t, key in ((left, one), (right, other)))
+        a, b = _equal(reduced, u + rows, v + columns, one[rows], other[columns])
+        column[rows[a]], free[columns[b]] = columns[b], False
+    rows, columns = np.delete(rows, a), np.delete(columns, b)
     rest, match = reduced.take(u + rows, v + columns), np.full(rows.size, -1)
     for kind, who in ROUNDS[:rounds]:
-        _improve(rest, match, one[left], other[right], kind, who, rng)
+        _improve(rest, match, place[0][rows], place[1][columns], kind, who, rng)
     found = match >= 0
     column[rows[found]] = columns[match[found]]
     return column
