@@ -135,8 +135,9 @@ def assign_pairs(pairs: Pairs, *, exact: bool = False, rounds: int = len(ROUNDS)
         column[ranges(top[at], n[at])] = reduced.assign(u=u[at], n=n[at], v=v[at], m=m[at], first=run.start)
     for p in np.flatnonzero(large):
         _tell_of_large_pairs()
-        where = {"u": int(u[p]), "n": int(n[p]), "v": int(v[p]), "m": int(m[p])}
-        column[top[p] : top[p + 1]] = assign_large(reduced, **where, rounds=rounds)
+        column[top[p] : top[p + 1]] = assign_large(
+            reduced, u=int(u[p]), n=int(n[p]), v=int(v[p]), m=int(m[p]), rounds=rounds
+        )
     return assignment_of(column, u=u, n=n, v=v, m=m)
 
 
