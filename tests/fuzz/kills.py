@@ -46,6 +46,7 @@ def started(name, folder):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background a shell ignores it
     )
     assert process.stdout.readline() == "ready\n"
     return process

@@ -110,6 +110,7 @@ def harness(folder, task, ready):
         [sys.executable, "-W", "error", str(folder / "harness.py")],
         env={**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"},
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background a shell ignores it
         stderr=subprocess.PIPE,
         text=True,
     )
