@@ -1,4 +1,4 @@
-"""A short slice of the campaign, the same every time."""
+"""A short slice of the campaign, the same every time; kills, which hit another moment every time, are left to it."""
 
 import pytest
 
@@ -15,12 +15,6 @@ def test_no_crash_no_hang_no_wrong_answer(kind):
     for number in range(10 if kind in SLOW else 30):
         column, why = run_case(kind, number)
         assert column in ("accepted", "refused"), f"case {number} of {kind}: {why}"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", range(3))
-def test_a_killed_command_goes_on(number):
-    assert run_case("kills", number) == ("accepted", "")
 
 
 @pytest.mark.parametrize(

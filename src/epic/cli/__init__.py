@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -59,6 +63,26 @@ for panel, verbs in VERBS.items():
         app.command(rich_help_panel=panel)(verb)
 
 
+@contextmanager
+def _one_interrupt() -> Iterator[None]:
+    """Take Ctrl-C once: a second one would tear apart what is put away while the command ends."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def take(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, take)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is take:
+            signal.signal(signal.SIGINT, before)
+
+
 def main() -> None:
     """Run the command line.
 
@@ -66,7 +90,8 @@ def main() -> None:
     line and exit code 130.
     """
     try:
-        app()
+        with _one_interrupt():
+            app()
     except InputError as error:
         typer.echo(f"epic: {error}", err=True)
         sys.exit(2)
