@@ -160,5 +160,5 @@ def test_ctrl_c_ends_workers_without_a_word_of_theirs(tmp_path, ready):
     said = process.communicate(timeout=20)[1]
     assert process.returncode == -signal.SIGINT
     assert said.count("Traceback") == said.count("KeyboardInterrupt") == 1, "the harness's own"
-    assert "resource_tracker" not in said
+    assert "resource_tracker: " not in said  # its file may be where the harness was
     assert gone(process.pid, 5)
