@@ -33,7 +33,7 @@ SPREAD = 4
 ROUNDS = (
     *(("near", "single"), ("deal", "single"), ("deal", "source"), ("near", "single")),
     *(("near", "source"), ("near", "target"), ("spread", "source"), ("near", "target")),
-    *(("near", "source"), ("near", "target"), ("near", "source"), ("near", "target")),
+    *(("near", "source"), ("near", "target"), ("near", "source")),
 )
 """How blocks are made, and who takes part: single nodes only, or pairs too, each where its source or its target is."""
 
@@ -137,7 +137,7 @@ def _blocks(place: np.ndarray, size: int, kind: str, rng: np.random.Generator) -
     together = {"near": 1, "deal": count, "spread": min(SPREAD, count)}[kind]
     number = np.arange(len(place))
     block = number * (count // together) // len(place) * together + number % together
-    again = np.argsort(block, kind="stable")
+    again = np.argsort(block.astype(np.uint16) if count <= 65536 else block, kind="stable")
     return order[again], block[again]
 
 
@@ -152,8 +152,10 @@ def _neighbours_together(place: np.ndarray, count: int, rng: np.random.Generator
     for axis in rng.permutation(place.shape[1])[:levels]:
         key = place[:, axis].astype(np.float64)
         key = (key - key.min()) / max(1.001 * float(np.ptp(key)), 1e-300)
-        # The number of the slab before the point, the place in it behind: one sort does for all.
-        order = order[np.argsort(np.arange(size) * slabs // size + key[order], kind="stable")]
+        # The number of the slab before the point, the place in it behind: one sort does for all. Numbers of 16 bits are
+        # sorted by their digits, ten times faster than others.
+        slab = np.arange(size) * slabs // size
+        order = order[np.argsort(((slab + key[order]) * (65536 // slabs)).astype(np.uint16), kind="stable")]
         slabs *= fan
     return order
 
