@@ -36,6 +36,7 @@ def test_the_label_is_the_share_of_operations_done():
     assert seen == set(range(6))  # both ends and all between
 
 
+@pytest.mark.slow
 def test_shares_are_uniform_where_nothing_is_refused():
     method = GEDMixup(ratio=4000, num_classes=2, degree_features=False)
     share = torch.stack([g.y[0, 1] for g in made(method, [ring(5, 0, edges=False), ring(5, 1)])])

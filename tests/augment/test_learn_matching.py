@@ -53,6 +53,7 @@ def test_triplets_to_choose_the_epoch_by_are_not_learned_from(monkeypatch):
     assert all(line.validation is not None for line in history)
 
 
+@pytest.mark.slow
 def test_it_learns_to_put_graphs_in_order():
     graphs = sparse_and_dense()
     network, history = learn(graphs, 16, 2, epochs=20, batch_size=8)

@@ -205,6 +205,7 @@ def test_many_graphs_are_classified_in_chunks(monkeypatch):
     assert np.allclose(model.predict_proba(test), whole, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_scikit_learn_clones_splits_and_searches():
     graphs = list(three(24, 8))
     y = labels(graphs)

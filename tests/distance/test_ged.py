@@ -53,6 +53,7 @@ def test_bounds_hold_and_methods_come_close(seed, attributes):
     assert near <= 1.25 * exact
 
 
+@pytest.mark.slow
 def test_edges_is_nearly_always_exact_on_small_graphs():
     pairs = [two(seed, most=7) for seed in range(150)]
     exact, near = (np.array([edit_distance(*p, method=m) for p in pairs]) for m in ("exact", "edges"))

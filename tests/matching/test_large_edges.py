@@ -115,6 +115,7 @@ def test_regions_are_the_same_with_and_without_numba(seed, kind, cost):
         assert columns(g.match(I, J, rounds=3)) == ours
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(KINDS))
 def test_free_edges_give_the_matching_of_nodes(seed, kind):
     (one, other), g = draw(seed, kind, price=0.0)
@@ -183,6 +184,7 @@ def test_a_path_of_a_large_pair_joins_source_and_target(kind):
     assert path.distance == pytest.approx(float(total), rel=0.05)  # two searches, each with its own ties
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(["onehot", "float"]))
 def test_a_graph_meets_its_copy_in_another_order(seed, x):
     rng = np.random.default_rng(seed)

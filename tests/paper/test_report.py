@@ -35,10 +35,10 @@ def evil_store(tmp_path):
     return fill(evil(), tmp_path / "evil.jsonl", lambda c: 0.5 + 0.1 * c["seed"], failed)
 
 
-@pytest.fixture
-def store(tmp_path):
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
     """Some of every kind of plan."""
-    path = tmp_path / "all.jsonl"
+    path = tmp_path_factory.mktemp("report") / "all.jsonl"
     wanted = {
         "methods": ["vanilla", "drop_edge", "submix", "epic"],
         "datasets": ("IMDB-BINARY",),
@@ -63,6 +63,11 @@ def store(tmp_path):
     return Store(path)
 
 
+@pytest.fixture(scope="module")
+def page(store):
+    return report(called_plans(store))
+
+
 def test_names_and_errors_are_text_and_never_markup(evil_store):
     page = report([Runs(evil(), evil_store)])
     assert "<script" not in page
@@ -73,15 +78,13 @@ def test_names_and_errors_are_text_and_never_markup(evil_store):
     assert EVIL not in report([Runs(evil(), evil_store)], "md")
 
 
-def test_nothing_is_fetched(store):
-    page = report(called_plans(store))
+def test_nothing_is_fetched(page):
     assert re.findall(r"(?:src|href)=\"(?!#|data:)[^\"]*\"", page) == []
     assert re.findall(r"https?://", page) == []
     assert re.findall(r"url\((?!#)", page) == []
 
 
-def test_every_picture_has_words_and_every_plan_its_charts(store):
-    page = report(called_plans(store))
+def test_every_picture_has_words_and_every_plan_its_charts(page):
     pictures = re.findall(r'<svg viewBox[^>]*role="img" aria-label="([^"]+)"', page)
     assert len(pictures) == page.count("<figure")
     assert "IMDB-BINARY, measured. accuracy in percent by % noisy labels. vanilla: 64.6 to 52.6; " in " ".join(pictures)
@@ -100,8 +103,7 @@ def test_every_picture_has_words_and_every_plan_its_charts(store):
     assert "epic reproduce main --datasets IMDB-BINARY --backbones gin --methods vanilla,drop_edge,submix,epic" in page
 
 
-def test_the_page_starts_with_what_was_run_and_the_verdict(store):
-    page = report(called_plans(store))
+def test_the_page_starts_with_what_was_run_and_the_verdict(page):
     start, table = page.index('id="ran"'), page.index('id="plan-1"')
     assert start < table
     top = page[start:table]
@@ -115,8 +117,7 @@ def test_the_page_starts_with_what_was_run_and_the_verdict(store):
     )
 
 
-def test_every_link_of_the_contents_leads_somewhere(store):
-    page = report(called_plans(store))
+def test_every_link_of_the_contents_leads_somewhere(page):
     links = re.findall(r'href="#([^"]+)"', page)
     assert len(links) > 12
     assert set(links) <= set(re.findall(r' id="([^"]+)"', page))
@@ -158,8 +159,8 @@ def test_other_formats(store):
 
 
 @pytest.mark.parametrize("width", [1280, pytest.param(420, marks=pytest.mark.slow)])
-def test_in_a_browser(browser, tmp_path, store, evil_store, width):
-    (tmp_path / "report.html").write_text(report(called_plans(store)), encoding="utf-8")
+def test_in_a_browser(browser, tmp_path, page, evil_store, width):
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
     (tmp_path / "evil.html").write_text(report([Runs(evil(), evil_store)]), encoding="utf-8")
     browser.errors(), browser.requests()
     for name in ("report.html", "evil.html"):

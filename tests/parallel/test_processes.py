@@ -141,6 +141,7 @@ def gone(session, seconds):
     return not members(session)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc, which Linux has")
 @pytest.mark.parametrize("ready", [0, 2])
 def test_workers_do_not_outlive_a_killed_harness(tmp_path, ready):
@@ -152,6 +153,7 @@ def test_workers_do_not_outlive_a_killed_harness(tmp_path, ready):
     process.stderr.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc, which Linux has")
 @pytest.mark.parametrize("ready", [0, 2])
 def test_ctrl_c_ends_workers_without_a_word_of_theirs(tmp_path, ready):
