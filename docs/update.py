@@ -17,7 +17,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from epic.cli import app
+from epic.cli.verbs import app
 from epic.train.config import RESULTS_VERSION
 
 PAGES = [Path(__file__).parent / name for name in ("results.md", "study.md")]

@@ -10,7 +10,7 @@ from torch.nn import functional
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import global_add_pool
 
-from epic.cli import app
+from epic.cli.verbs import app
 from epic.data import lollipop
 from epic.data.smiles import molecule
 from epic.graphs.convert import pack

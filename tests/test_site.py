@@ -13,7 +13,7 @@ import pytest
 
 from epic import EPIC, InputError, UnitCost, edit_path
 from epic.augment import METHODS
-from epic.cli import app
+from epic.cli.verbs import app
 from epic.data import load, lollipop
 from epic.train.config import RunConfig
 

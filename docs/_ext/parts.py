@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from epic.augment import METHODS, Vanilla
-from epic.cli import VERBS, app
+from epic.cli.verbs import VERBS, app
 from epic.train.config import CostConfig, RunConfig, default_settings
 
 ROOT = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ class Run:
 def epic(*arguments, cwd=None) -> Run:
     """The command line in this process: starting a new one costs seconds, spent on importing torch and PyG."""
     out, err, code = io.StringIO(), io.StringIO(), 0
-    before, place = sys.argv, Path.cwd()
+    before, place, ctrl_c, hook = sys.argv, Path.cwd(), signal.getsignal(signal.SIGINT), sys.unraisablehook
     sys.argv = ["epic", *arguments]
     os.chdir(cwd or place)
     try:
@@ -32,7 +32,8 @@ def epic(*arguments, cwd=None) -> Run:
     except SystemExit as end:
         code = end.code or 0
     finally:
-        sys.argv = before
+        sys.argv, sys.unraisablehook = before, hook
+        signal.signal(signal.SIGINT, ctrl_c)
         os.chdir(place)
     return Run(code, out.getvalue(), err.getvalue())
 

@@ -34,7 +34,7 @@ def test_a_folder_that_cannot_be_made_ends_with_2(tmp_path):
 
 
 def test_help_loads_neither_torch_nor_matplotlib():
-    code = "import sys\nfrom epic.cli import app\ntry:\n    app()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    code = "import sys\nfrom epic.cli import main\ntry:\n    main()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
     for verb in ((), ("train",), ("compare",), ("path",)):
         run = subprocess.run([sys.executable, "-c", code, *verb, "--help"], capture_output=True, text=True, check=True)
         assert "Usage" in run.stdout

@@ -1,45 +1,125 @@
-"""Ctrl-C: one line, and a second one does not tear apart what the first one ends."""
+"""Ctrl-C: one line, whatever moment it comes at, and a second one does not tear apart what the first one ends."""
 
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-SCRIPT = """
-import os, signal, sys
-from epic import cli
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+
+START = """
+import atexit, os, signal, sys, threading
+from epic.cli import main
+
+def ctrl_c():
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+COMMAND = (
+    START
+    + """
+import epic.cli.verbs
 
 def app():
-    try:
-        os.kill(os.getpid(), signal.SIGINT)
-        raise SystemExit("not interrupted")
-    finally:
-        os.kill(os.getpid(), signal.SIGINT)  # while the command ends
-        print("put away", flush=True)
+{}
 
-cli.app = app
-cli.main()
+epic.cli.verbs.app = app
+main()
 """
+)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
-def test_a_second_ctrl_c_lets_the_command_end():
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+def run(script):
+    """Run a script, and wait for all that it started."""
+    root = Path(__file__).parents[2]
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"},
         capture_output=True,
         text=True,
         timeout=60,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background a shell ignores it
     )
-    assert (run.returncode, run.stdout, run.stderr) == (130, "put away\n", "epic: interrupted\n")
 
 
-def test_the_handler_is_put_back(monkeypatch):
-    from epic import cli
+TWICE = """
+    try:
+        ctrl_c()
+        raise SystemExit("not interrupted")
+    finally:
+        ctrl_c()  # while the command ends
+        print("put away", flush=True)
+"""
+SWALLOWED = """
+    class Odd:
+        def __del__(self):
+            ctrl_c()
+            threading.Event().wait(9)
+    Odd()
+    threading.Event().wait(9)
+"""
 
-    before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(cli, "app", lambda: None)
-    cli.main()
-    assert signal.getsignal(signal.SIGINT) is before
+
+@pytest.mark.parametrize(("body", "said"), [(TWICE, "put away\n"), (SWALLOWED, "")], ids=["twice", "swallowed"])
+def test_ctrl_c_ends_the_command_in_one_line(body, said):
+    ended = run(COMMAND.format(body))
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, said, "epic: interrupted\n")
+
+
+def test_ctrl_c_while_the_command_is_loaded():
+    finder = """
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            ctrl_c()
+sys.meta_path.insert(0, Finder())
+main()
+"""
+    ended = run(START + finder)
+    assert (ended.returncode, ended.stderr) == (130, "epic: interrupted\n")
+
+
+@pytest.mark.parametrize("when", ["atexit.register", "threading._register_atexit"])
+def test_ctrl_c_when_all_is_done_changes_nothing(when):
+    ended = run(COMMAND.format(f"    {when}(ctrl_c)\n    raise SystemExit(0)"))
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+POOL = """
+    import importlib
+    from epic.parallel import execute
+    from tests.parallel.tasks import half
+
+    module, _, name = "{where}".partition(":")
+    holder = importlib.import_module(module)
+    *inner, name = name.split(".")
+    for step in inner:
+        holder = getattr(holder, step)
+    real = getattr(holder, name)
+
+    def called(*given, **named):
+        found = real(*given, **named)
+        ctrl_c()
+        return found
+
+    setattr(holder, name, called)
+    print([o.value for o in execute(half, [2], workers=1)])
+"""
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "multiprocessing.util:spawnv_passfds",
+        "multiprocessing.resource_tracker:ResourceTracker._send",
+        pytest.param("multiprocessing.popen_fork:Popen.poll", marks=pytest.mark.slow),
+        "concurrent.futures.process:_ExecutorManagerThread.start",
+        pytest.param("concurrent.futures.process:ProcessPoolExecutor.shutdown", marks=pytest.mark.slow),
+    ],
+)
+def test_ctrl_c_while_a_pool_begins_or_ends(where):
+    ended = run(COMMAND.format(POOL.format(where=where)))
+    done = [(0, "")] if "poll" in where else []  # the command may have ended before it looks after its workers
+    assert (ended.returncode, ended.stderr) in [(130, "epic: interrupted\n"), *done]

@@ -16,7 +16,7 @@ from safetensors.torch import load, save
 
 from epic import EPIC, Cost, FeatureCost, LearnedCost, UnitCost, pack
 from epic._checkpoint import load_checkpoint, save_checkpoint
-from epic.cli import app
+from epic.cli.verbs import app
 from epic.compare.store import Store
 from epic.data import Shards, lollipop, read_graphs, read_pt, read_tu, write_graphs
 from epic.data.download import unpack

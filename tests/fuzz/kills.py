@@ -135,6 +135,7 @@ def kills(rng, folder):
         right = {0} if ended else {0, -signal.SIGKILL} if kill else {0, 130, -signal.SIGINT}
         agree(process.returncode in right, f"{name} ended with {process.returncode}: {said[-500:]}")
         agree("Traceback" not in said, f"{name} said: {said[-500:]}")
+        agree(kill or "resource_tracker: " not in said, f"{name} said: {said[-500:]}")
         if process.returncode == 130:
             told = [line for line in said.splitlines() if line.startswith(("epic", "Abort"))]
             agree(told == ["epic: interrupted"], f"{name} said: {said[-500:]}")

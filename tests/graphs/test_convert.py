@@ -90,6 +90,16 @@ def test_other_attributes_find_their_room():
     assert set(pack(Batch.from_data_list([g, g])).node) == {"x", "pos", "z"}
 
 
+@pytest.mark.parametrize("dtype", [torch.uint16, torch.uint64, torch.float8_e5m2, torch.long])
+def test_what_a_whole_graph_has_comes_back_as_a_copy(dtype):
+    energy = torch.tensor([3, 1]).to(dtype)
+    g = Data(x=torch.ones(3, 1), edge_index=torch.tensor([[0], [1]]), energy=energy)
+    found = pack([g]).graph(0).energy
+    assert found.dtype == dtype
+    assert found.long().tolist() == [3, 1]
+    assert found.data_ptr() != energy.data_ptr()
+
+
 BAD = [
     ([], "there are no graphs"),
     ("NCI1", "expected PyG graphs"),

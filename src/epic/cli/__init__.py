@@ -1,106 +1,75 @@
-"""The ``epic`` command: one file a verb. Heavy imports live inside the commands, so that --help answers at once."""
+"""The ``epic`` command: one file a verb. Importing this is light, so that Ctrl-C is taken from the first moment on."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from epic.cli import (
-    augment,
-    compare,
-    datasets,
-    demo,
-    figures,
-    fit,
-    gallery,
-    methods,
-    path,
-    quality,
-    report,
-    reproduce,
-    train,
-)
-from epic.cli.messages import configure
 from epic.errors import InputError
-
-app = typer.Typer(
-    help="Learned graph edit costs, edit paths, and graph augmentation along them.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-)
-
-
-@app.callback(invoke_without_command=True)
-def _top(
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more about what happens.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only results and warnings, no progress bars.")] = False,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
-) -> None:
-    configure(verbose, quiet)
-    if version:
-        from epic import __version__
-
-        typer.echo(f"epic-graph {__version__}")
-        raise typer.Exit
-
-
-VERBS = {
-    "Begin here": (demo.demo, datasets.datasets, methods.methods),
-    "Your graphs": (compare.compare, train.train, augment.augment, quality.quality),
-    "Costs and paths": (fit.fit, path.path, gallery.gallery),
-    "The paper": (reproduce.reproduce, report.report, figures.figures),
-}
-for panel, verbs in VERBS.items():
-    for verb in verbs:
-        app.command(rich_help_panel=panel)(verb)
-
-
-@contextmanager
-def _one_interrupt() -> Iterator[None]:
-    """Take Ctrl-C once: a second one would tear apart what is put away while the command ends."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def take(*_: object) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, take)
-    try:
-        yield
-    finally:
-        if signal.getsignal(signal.SIGINT) is take:
-            signal.signal(signal.SIGINT, before)
 
 
 def main() -> None:
-    """Run the command line.
+    """Run the command line, in a process of its own: Ctrl-C is ignored from its end on.
 
     An input that cannot be used, or a disk that cannot be written, ends with its message and exit code 2; Ctrl-C with a
     line and exit code 130.
     """
     try:
-        with _one_interrupt():
+        try:
+            _take_ctrl_c_once()
+            from epic.cli.verbs import app
+
             app()
-    except InputError as error:
-        typer.echo(f"epic: {error}", err=True)
-        sys.exit(2)
-    except OSError as error:
-        named = "" if error.filename is None else f" {error.filename}"
-        typer.echo(f"epic: cannot read or write{named}: {error.strerror or error}", err=True)
-        sys.exit(2)
+        finally:
+            _ignore_ctrl_c()  # pools and temporary files are still to be put away when Python ends
     except (KeyboardInterrupt, SystemExit) as end:
         code = end.code if isinstance(end, SystemExit) else 130
         if code == 130:
-            typer.echo("epic: interrupted", err=True)
+            _tell("interrupted")
         sys.exit(code)
+    except InputError as error:
+        _tell(str(error))
+        sys.exit(2)
+    except OSError as error:
+        named = "" if error.filename is None else f" {error.filename}"
+        _tell(f"cannot read or write{named}: {error.strerror or error}")
+        sys.exit(2)
+
+
+def _tell(sentence: str) -> None:
+    print(f"epic: {sentence}", file=sys.stderr)
+
+
+def _take_ctrl_c_once() -> None:
+    """Ignore all but the first Ctrl-C: a second one would tear apart what is put away while the command ends."""
+    if not _for_us(signal.default_int_handler):
+        return
+    signal.signal(signal.SIGINT, _interrupt)
+    told = sys.unraisablehook
+
+    def again(lost: Any) -> None:
+        # It came while Python ran a __del__, which lets nothing out: it is given once more, after that.
+        if issubclass(lost.exc_type, KeyboardInterrupt):
+            signal.signal(signal.SIGINT, _interrupt)
+            threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+        else:
+            told(lost)
+
+    sys.unraisablehook = again
+
+
+def _interrupt(*_: object) -> None:
+    _ignore_ctrl_c()
+    raise KeyboardInterrupt
+
+
+def _ignore_ctrl_c() -> None:
+    if _for_us(_interrupt):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _for_us(handler: object) -> bool:
+    """Whether Ctrl-C is for this thread, and has this handler."""
+    return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is handler

@@ -240,7 +240,8 @@ class PackedGraphs:
         if self.y is not None:
             data.y = self.y[g : g + 1].clone()
         for key, entry in self.per_graph.items():
-            data[key] = copy(entry[g])
+            # Not copy() for tensors: torch cannot for some kinds of numbers, such as uint16.
+            data[key] = entry[g].clone() if isinstance(entry[g], Tensor) else copy(entry[g])
         return data
 
     def to_batch(self, **per_graph: Tensor) -> Batch:

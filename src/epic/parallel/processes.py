@@ -15,7 +15,7 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from epic.errors import InputError
-from epic.parallel.workers import Workers
+from epic.parallel.workers import Workers, without_ctrl_c
 
 log = logging.getLogger(__name__)
 
@@ -110,11 +110,13 @@ def _here(function: Callable[[Any], Any], tasks: Iterator[Any]) -> Iterator[Outc
 
 def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ahead: bool) -> Iterator[Outcome]:
     again: deque[tuple[Any, int]] = deque()  # tasks whose process died, and how often
-    started = multiprocessing.get_context("spawn").Event()
+    with without_ctrl_c():
+        started = multiprocessing.get_context("spawn").Event()
     while True:
-        spawned = Workers()
-        # A fresh interpreter for each worker: forking a process in which torch has run threads may hang.
-        pool = ProcessPoolExecutor(workers, spawned.context, _install, (function, started))
+        with without_ctrl_c():
+            spawned = Workers()
+            # A fresh interpreter for each worker: forking a process in which torch has run threads may hang.
+            pool = ProcessPoolExecutor(workers, spawned.context, _install, (function, started))
         running: dict[Future, tuple[Any, int]] = {}
         try:
             while True:
@@ -126,7 +128,8 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
                     if item is None:
                         break
                     again.appendleft(item)  # submitting to a pool that has just broken fails: keep the task
-                    future = pool.submit(_attempt_installed, item[0])
+                    with without_ctrl_c():
+                        future = pool.submit(_attempt_installed, item[0])
                     running[future] = again.popleft()
                 if not running:
                     return
@@ -149,11 +152,13 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
                     log.debug("a worker process died; its task is done again")
                     again.append((task, deaths + 1))
         except BaseException:  # Ctrl-C, or an error of the caller: what the workers have in hand is not waited for
-            spawned.kill()
+            with without_ctrl_c():
+                spawned.kill()
             raise
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            spawned.close()
+            with without_ctrl_c():
+                pool.shutdown(wait=False, cancel_futures=True)
+                spawned.close()
 
 
 def _cannot_start(last: str) -> str:

@@ -104,8 +104,8 @@ def without_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if main:
             signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
-    if came:
-        signal.raise_signal(signal.SIGINT)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 class _Tie:
