@@ -61,24 +61,31 @@ SWALLOWED = """
     threading.Event().wait(9)
 """
 
+LOADING = """
+    class Odd:
+        def find_spec(self, name, *_):
+            if name == "missing":
+                try:
+                    ctrl_c()
+                    threading.Event().wait(0.2)
+                except BaseException:
+                    print("torn apart")
+    sys.meta_path.insert(0, Odd())
+    try:
+        import missing
+    except ImportError:
+        threading.Event().wait(9)
+"""
 
-@pytest.mark.parametrize(("body", "said"), [(TWICE, "put away\n"), (SWALLOWED, "")], ids=["twice", "swallowed"])
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [(TWICE, "put away\n"), (SWALLOWED, ""), (LOADING, "")],
+    ids=["twice", "in __del__", "in an import"],
+)
 def test_ctrl_c_ends_the_command_in_one_line(body, said):
     ended = run(COMMAND.format(body))
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, said, "epic: interrupted\n")
-
-
-def test_ctrl_c_while_the_command_is_loaded():
-    finder = """
-class Finder:
-    def find_spec(self, name, *_):
-        if name == "typer":
-            ctrl_c()
-sys.meta_path.insert(0, Finder())
-main()
-"""
-    ended = run(START + finder)
-    assert (ended.returncode, ended.stderr) == (130, "epic: interrupted\n")
 
 
 @pytest.mark.parametrize("when", ["atexit.register", "threading._register_atexit"])

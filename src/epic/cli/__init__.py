@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from types import FrameType
 from typing import Any
 
 from epic.errors import InputError
@@ -49,20 +50,28 @@ def _take_ctrl_c_once() -> None:
     signal.signal(signal.SIGINT, _interrupt)
     told = sys.unraisablehook
 
-    def again(lost: Any) -> None:
-        # It came while Python ran a __del__, which lets nothing out: it is given once more, after that.
-        if issubclass(lost.exc_type, KeyboardInterrupt):
+    def hook(lost: Any) -> None:
+        if issubclass(lost.exc_type, KeyboardInterrupt):  # it came in a __del__, which lets nothing out
             signal.signal(signal.SIGINT, _interrupt)
-            threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+            _ctrl_c_later()
         else:
             told(lost)
 
-    sys.unraisablehook = again
+    sys.unraisablehook = hook
 
 
-def _interrupt(*_: object) -> None:
+def _interrupt(_: int, frame: FrameType | None) -> None:
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            _ctrl_c_later()  # many a module takes any error while it is loaded for a sign that something is missing
+            return
+        frame = frame.f_back
     _ignore_ctrl_c()
     raise KeyboardInterrupt
+
+
+def _ctrl_c_later() -> None:
+    threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
 
 
 def _ignore_ctrl_c() -> None:
