@@ -77,7 +77,7 @@ def value(rng):
         lambda: torch.zeros(shape, device="meta"),
         lambda: torch.full(shape, [torch.nan, torch.inf, 1e30][rng.integers(3)]),
         lambda: torch.zeros(1).expand(*(shape or [1]), 1),
-        lambda: JSON[rng.integers(len(JSON))],
+        lambda: _json(rng),
         lambda: {3},
         lambda: b"bytes",
     ][rng.integers(12)]()
@@ -111,12 +111,17 @@ def _changed(rng, old):
         return old  # torch cannot do that to sparse tensors or tensors on meta
 
 
+def _json(rng):
+    """A value of JSON, new: what is edited in one case must not come up in the next."""
+    return copy.deepcopy(JSON[rng.integers(len(JSON))])
+
+
 def edit_json(rng, document):
     """The same document with one place replaced, removed or moved."""
     document = copy.deepcopy(document)
     places = list(_places(document, []))
     if not places:
-        return JSON[rng.integers(len(JSON))]
+        return _json(rng)
     for _ in range(rng.integers(1, 3)):
         path = places[rng.integers(len(places))]
         holder = document
@@ -126,7 +131,7 @@ def edit_json(rng, document):
             if rng.random() < 0.2:
                 del holder[path[-1]]
             else:
-                holder[path[-1]] = JSON[rng.integers(len(JSON))]
+                holder[path[-1]] = _json(rng)
         except (LookupError, TypeError):
             pass  # an edit before this one removed the place
     return document

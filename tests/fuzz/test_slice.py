@@ -1,7 +1,9 @@
 """A short slice of the campaign, the same every time; kills, which hit another moment every time, are left to it."""
 
+import numpy as np
 import pytest
 
+from tests.fuzz import odd
 from tests.fuzz.campaign import COLUMNS, KINDS, SLOW, campaign, run_case
 from tests.fuzz.oracle import WrongAnswer
 
@@ -26,6 +28,13 @@ def test_the_campaign_notices(monkeypatch, error, column):
 
     monkeypatch.setitem(KINDS, "distances", ("memory", case))
     assert run_case("distances", 0)[0] == column
+
+
+def test_a_case_leaves_nothing_behind_for_the_next():
+    before = repr(odd.JSON)
+    for number in range(300):
+        odd.edit_json(np.random.default_rng(number), {"a": {"a": [{"a": [1]}]}, "b": [[1]]})
+    assert repr(odd.JSON) == before
 
 
 def test_the_campaign_goes_on_where_it_stopped(monkeypatch, tmp_path):
