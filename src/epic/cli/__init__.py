@@ -71,7 +71,8 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
 
 
 def _ctrl_c_later() -> None:
-    threading.Timer(0.05, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
 
 
 def _ignore_ctrl_c() -> None:
