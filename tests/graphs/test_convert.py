@@ -261,6 +261,8 @@ ODD = [
     ({"num_nodes": -1}, "num_nodes of graph 1 is -1"),
     ({"num_nodes": 3.0}, "num_nodes of graph 1 is 3.0"),
     ({"num_nodes": "3"}, "num_nodes of graph 1 is '3'"),
+    ({"num_nodes": torch.tensor(2**64 - 1, dtype=torch.uint64)}, r"num_nodes of graph 1 is tensor\(1844"),
+    ({"num_nodes": torch.tensor(3, device="meta")}, r"num_nodes of graph 1 is tensor\(.*meta"),
     ({"num_nodes": True}, "num_nodes of graph 1 is True"),
     ({"num_nodes": 4}, "x of graph 1 has 3 rows for 4 nodes"),
     ({"num_nodes": 2}, "x of graph 1 has 3 rows for 2 nodes"),

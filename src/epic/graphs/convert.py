@@ -139,7 +139,7 @@ def _node_count(i: int, g: Data) -> int:
         raise InputError(f"graph {i} has neither x nor num_nodes: set num_nodes so that isolated nodes count")
     try:
         number = index(count)
-    except TypeError:
+    except (TypeError, RuntimeError):  # the latter by torch
         number = -1
     if number < 0 or isinstance(count, bool):
         raise InputError(f"num_nodes of graph {i} is {count!r}: it must be 0 or more, and an int")
