@@ -5,8 +5,8 @@
     python benchmarks/memory.py --part 0.01       # a hundredth of every size, to try it
 
 Each job runs in a process of its own. Memory is the largest sum, over that process and its children, of what they have
-in RAM (USS, memory that no other process shares), looked at ten times a second, minus what the process has after
-importing the library. "result" is what the call returns; "input" is what it was given.
+in RAM (USS, memory that no other process shares), looked at ten times a second, minus what the process has before the
+work, with the library and the input. "result" is what the call returns; "input" is what it was given.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ JOBS: dict[str, tuple[Callable[[int], dict[str, float]], tuple[int, ...], str]] 
 def measured(job: str, size: int, answer) -> None:
     start = time.perf_counter()
     found = JOBS[job][0](size)
-    answer.send({**found, "seconds": time.perf_counter() - start})
+    answer.send((found, time.perf_counter() - start))
 
 
 def main() -> None:
@@ -154,13 +154,16 @@ def main() -> None:
             process.start()
             theirs.close()
             try:
-                found = ours.recv()
+                found, seconds = ours.recv()
             except EOFError:  # the system ended it, as it does where memory is short
                 process.join()
                 raise SystemExit(f"{job} at {size} ended without an answer (exit code {process.exitcode})") from None
             process.join()
-            print(f"  {size:>9}  " + "  ".join(f"{name} {value:,.0f}" for name, value in found.items()), "(MB)")
-            record(options.out, benchmark="memory", job=job, size=size, megabytes=found, words=words)
+            print(
+                f"  {size:>9}  " + "  ".join(f"{name} {value:,.0f}" for name, value in found.items()),
+                f"(MB), {seconds:.0f} s",
+            )
+            record(options.out, benchmark="memory", job=job, size=size, megabytes=found, seconds=seconds, words=words)
 
 
 if __name__ == "__main__":

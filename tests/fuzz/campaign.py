@@ -28,7 +28,7 @@ from epic._io import write_text
 from tests.fuzz import files, kills, memory
 from tests.fuzz.oracle import WrongAnswer
 
-ROOMS = {"memory": (memory, 1), "files": (files, 10), "kills": (kills, 10_000)}
+ROOMS = {"memory": (memory, 1), "files": (files, 10), "kills": (kills, 20_000)}
 """Cases by where they are, and for how many cases in memory there is one."""
 KINDS = {kind: (room, case) for room, (place, _) in ROOMS.items() for kind, case in place.CASES.items()}
 SLOW = {"pools", "valid_paths", "counterfactuals", "parts", "bounds"}
@@ -133,7 +133,7 @@ def _save(path: Path, total: int, counts: dict) -> dict:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cases", type=int, help="cases in memory; a tenth as many read files, one in 10,000 kills")
+    parser.add_argument("cases", type=int, help="cases in memory; a tenth as many read files, one in 20,000 kills")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--out", type=Path, default=Path("results/fuzz.json"))
