@@ -4,7 +4,7 @@
 
 You learn: to ask ``epic.compare`` whether augmentation helps on your own file with your own network, and to read its
 answer: a difference to plain training, an interval, a verdict, and often "no evidence". It needs RDKit
-(``pip install 'epic-graph[mol]'``). Run it: ``python examples/compare_methods.py``
+(``pip install rdkit``). Run it: ``python examples/compare_methods.py``
 """
 
 import sys

@@ -3,7 +3,7 @@
 ====================================================
 
 You learn: to find an edit path whose graphs are valid molecules, to read and draw them, and to augment a batch of
-molecules by molecules. It needs RDKit (``pip install 'epic-graph[mol]'``). Run it: ``python examples/drug_to_drug.py``
+molecules by molecules. It needs RDKit (``pip install rdkit``). Run it: ``python examples/drug_to_drug.py``
 """
 
 import torch

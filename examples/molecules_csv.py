@@ -4,7 +4,7 @@
 
 You learn: what a file of molecules must look like, how rows keep their names, how to look at the way from one molecule
 to another, and how to train on the file plainly and with augmentation. It needs RDKit
-(``pip install 'epic-graph[mol]'``). Run it: ``python examples/molecules_csv.py``
+(``pip install rdkit``). Run it: ``python examples/molecules_csv.py``
 """
 
 import sys
@@ -24,7 +24,8 @@ names = [graph.name for graph in dataset]
 print(f"{len(dataset)} molecules; classes {dataset.class_names}; row 60 is {names[60]}, {dataset[60].smiles}")
 
 # %%
-# A split by class here. On the command line, molecules of one scaffold stay together, which is right for real projects.
+# A split by class, as ``epic compare`` draws them. ``epic train`` keeps molecules of one scaffold together: a harder
+# test.
 split = stratified_split(dataset.y[:, 0].long(), train=0.5, validation=0.25, seed=0)
 training = dataset.graphs.select(split.train)
 print({part: len(getattr(split, part)) for part in ("train", "validation", "test")})

@@ -74,9 +74,9 @@ def test_presets_fix_parameters():
     assert isinstance(unit.create(ratio=0.1).cost, UnitCost)
     assert "cost" not in unit.params
     assert "pairs" in unit.grid
-    assert METHODS["epic_no_indicator"].create().indicator is False
-    with pytest.raises(InputError, match="epic_no_indicator has indicator=False: leave it out"):
-        METHODS["epic_no_indicator"].create(indicator=True)
+    assert METHODS["epic_edges"].create().matching == "edges"
+    with pytest.raises(InputError, match="epic_edges has matching='edges': leave it out"):
+        METHODS["epic_edges"].create(matching="nodes")
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -53,8 +53,9 @@ def test_a_cost_is_learned_once_for_all_that_need_it(small, tmp_path, monkeypatc
     learned = []
     real = LearnedCost.fit
     monkeypatch.setattr(LearnedCost, "fit", lambda self, *a, **k: learned.append(1) or real(self, *a, **k))
-    for method, seed in (("epic", 0), ("epic_no_indicator", 0), ("epic", 1)):
-        setup(run_config(dataset=small, method=method, seed=seed, **QUICK), tmp_path, progress=False)
+    for settings, seed in (({}, 0), ({"ratio": 1.0}, 0), ({}, 1)):
+        config = run_config(dataset=small, method="epic", settings=settings, seed=seed, **QUICK)
+        setup(config, tmp_path, progress=False)
     assert len(learned) == 2
     assert len(list(tmp_path.glob("cost-*.safetensors"))) == 2
 

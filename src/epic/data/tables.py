@@ -40,7 +40,7 @@ def rdkit() -> Any:
     try:
         from rdkit import Chem, RDLogger
     except ImportError as error:
-        raise InputError("reading molecules needs RDKit: pip install 'epic-graph[mol]'") from error
+        raise InputError("reading molecules needs RDKit: pip install rdkit (extra mol)") from error
     RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
     return Chem
 

@@ -69,7 +69,7 @@ def emd() -> Any:
         from ot.lp import emd
     except ImportError as error:
         raise InputError(
-            "Gromov-Wasserstein couplings need POT, which is not installed: pip install 'epic-graph[ot]'"
+            "Gromov-Wasserstein couplings need POT, which is not installed: pip install POT (extra ot)"
         ) from error
     return emd
 

@@ -18,7 +18,7 @@ def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str, a
     try:
         import ray
     except ImportError as error:
-        raise InputError("--ray needs Ray: pip install 'epic-graph[ray]'") from error
+        raise InputError("--ray needs Ray: pip install ray (extra ray)") from error
     mine = not ray.is_initialized()
     if mine:
         _knock(address)
