@@ -150,7 +150,7 @@ def _overall(found: Against, p: float | None, level: float) -> str:
         f"(signed-rank p = {found.signed.p:.2g})"
     )
     if 2 * 0.5 ** len(there) > level:  # even if it were higher on all of them
-        return f"too few datasets to say: {text}"
+        return f"too few datasets to speak of others: {text}"
     return _judged(found.mean, p, found.signed.p, level, text)
 
 

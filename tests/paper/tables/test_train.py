@@ -122,7 +122,7 @@ def test_differences_over_seeds_of_one_split(tmp_path):
     assert part.over == "seeds"
     assert part.verdict.startswith("on one split: ")
     assert "helps" not in part.verdict
-    assert first.verdict.startswith("too few datasets to say: ")
+    assert first.verdict.startswith("too few datasets to speak of others: ")
 
 
 def test_differences_over_splits_and_datasets(tmp_path):
