@@ -139,12 +139,10 @@ class EuclideanReducedCosts(ReducedCosts):
 
     def places(self, source: slice, target: slice, *, axes: int, rng: np.random.Generator) -> list[np.ndarray]:
         """Return points for nodes of both sides; see :meth:`ReducedCosts.places`."""
-        point = np.concatenate([self.source[source], self.target[target]])
-        width, point = point.shape[1], point - point.sum(0) / max(len(point), 1)
-        random = rng.normal(size=(width, min(axes, max(width, 1)))).astype(point.dtype)
-        # Random directions, drawn to those along which nodes are far apart.
-        turned = np.linalg.qr(point.T @ (point @ random))[0] if width else random
-        return np.split(point @ turned, [source.stop - source.start])
+        width = self.source.shape[1]
+        random = rng.normal(size=(width, min(axes, max(width, 1))))
+        turned = np.linalg.qr(random)[0].astype(self.source.dtype) if width else random
+        return [self.source[source] @ turned, self.target[target] @ turned]
 
     def assign(self, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, first: int = 0) -> np.ndarray:
         """Find the target node that best replaces each source node; see :meth:`ReducedCosts.assign`."""
