@@ -166,7 +166,7 @@ def _ranks(place: np.ndarray) -> np.ndarray:
 
 
 def _sorted(number: np.ndarray) -> np.ndarray:
-    """Return the stable order of numbers of 32 bits, by one half after the other: numpy sorts 16 bits in linear time."""
+    """Return the stable order of numbers of 32 bits, half after half: numpy sorts 16 bits in linear time."""
     order = np.argsort(number.astype(np.uint16), kind="stable")
     return order[np.argsort((number >> 16).astype(np.uint16)[order], kind="stable")]
 
