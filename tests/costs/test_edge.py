@@ -77,3 +77,9 @@ def test_wrong_shapes_and_scales_are_named():
 
     with pytest.raises(InputError, match=r"a table of shape \(1, 1\), expected \(2, 2\)"):
         price_table(Odd(), edges, edges)
+
+
+def test_attributes_of_a_kind_that_numpy_lacks():
+    plain = EdgeCost().table(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 2.0]]))
+    short = EdgeCost().table(*(torch.tensor(t).bfloat16() for t in ([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0]])))
+    assert short.tolist() == plain.tolist() == [[0, 1], [1, 0], [1, 1]]

@@ -326,3 +326,9 @@ def test_labels_that_a_call_does_not_use_may_be_anything():
     assert float(UnitCost().distance(*graphs)) == 0
     with pytest.raises(InputError, match="class index -1 is negative"):
         EPIC(cost=UnitCost()).fit(graphs)
+
+
+def test_rows_that_are_none_do_not_count_nodes():
+    graph = Data(edge_index=torch.tensor([[0], [1]]), pos=torch.tensor(1.0), y=torch.tensor([0]))
+    with pytest.raises(InputError, match="graph 0 has neither x nor num_nodes"):
+        pack([graph])

@@ -101,8 +101,8 @@ class EdgeCost:
             out[1:, 1:] = _numbers(self.substitution(source, target), (len(source), len(target)))
         else:
             differ = np.zeros((len(source), len(target)), dtype=bool)
-            for mine, theirs in zip(matrix(source).T.numpy(), matrix(target).T.numpy(), strict=True):
-                differ |= mine[:, None] != theirs
+            for mine, theirs in zip(matrix(source).T, matrix(target).T, strict=True):  # numpy has no bfloat16
+                differ |= (mine[:, None] != theirs).numpy()
             out[1:, 1:] = differ * float(self.price if self.substitution is None else self.substitution)
         return out
 

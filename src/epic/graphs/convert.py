@@ -134,7 +134,10 @@ def _ordinary(g: Data, i: int) -> Data:
 def _node_count(i: int, g: Data) -> int:
     """Return the number of nodes that a graph states, or that follows from its other attributes."""
     count = g.to_dict().get("num_nodes")
-    count = g.num_nodes if count is None else count  # PyG's own way would add up what is no number
+    try:
+        count = g.num_nodes if count is None else count  # PyG's own way would add up what is no number
+    except (IndexError, AttributeError):  # it looks at the rows of attributes that have none
+        count = None
     if count is None:
         raise InputError(f"graph {i} has neither x nor num_nodes: set num_nodes so that isolated nodes count")
     try:
