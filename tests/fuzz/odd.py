@@ -233,7 +233,9 @@ def plain_graph(g):
     """What a graph says, by numpy alone: nodes, edges, x and labels as nested lists."""
     assert isinstance(g, Data)
     stored = g.to_dict()
-    edges = np.asarray(stored["edge_index"]).astype(int).tolist() if stored.get("edge_index") is not None else [[], []]
+    edges = stored.get("edge_index")
+    edges = edges.long() if isinstance(edges, torch.Tensor) else edges  # numpy has no bfloat16
+    edges = [[], []] if edges is None else np.asarray(edges).astype(int).tolist()
     x = None if stored.get("x") is None else _floats(stored["x"])
     return edges, x
 
