@@ -1,6 +1,7 @@
 """Plans of the paper, and how they are called."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -113,6 +114,13 @@ def test_calls_on_other_parts_of_a_plan_are_one():
     assert merged([Call("main", seeds=7), Call("main")])[0].seeds == 7
     apart = [Call("main"), Call("main", epochs=7), Call("main", tune=0), Call("main", quick=True), Call("costs")]
     assert merged(apart) == apart
+
+
+def test_mixtures_come_with_their_parts():
+    one, two = Call("few", methods=("EPIC unit edges",), seeds=1), Call("few", methods=("kernel", "vanilla"), seeds=1)
+    assert merged([one, two])[0].methods == ("EPIC unit edges", "kernel", "vanilla", "blend")
+    assert "blend" not in merged([one])[0].methods
+    assert "two seeds" in merged([one, replace(two, seeds=2)])[0].methods
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,10 @@ def load_plan(name: str, **options: Any) -> PaperPlan:
 
 
 def merged(calls: Iterable[Call]) -> list[Call]:
-    """Join calls that asked for the same kind of runs on other datasets, methods, backbones or seeds."""
+    """Join calls that asked for the same kind of runs on other datasets, methods, backbones or seeds.
+
+    Mixtures of what they asked for come with it.
+    """
     alike: dict[tuple[Any, ...], list[Call]] = {}
     for call in calls:
         alike.setdefault((call.plan, call.quick, call.epochs, call.tune), []).append(call)
@@ -182,10 +185,13 @@ def merged(calls: Iterable[Call]) -> list[Call]:
         times = getattr(usual, usual.repeated)
         files_of = ("checksums", "classes")
         changes: dict[str, Any] = {f: {k: v for c in same for k, v in getattr(c, f).items()} for f in files_of}
+        seeds = max(c.seeds or times for c in same)
         for option, every in (("datasets", usual.datasets), ("methods", rows), ("backbones", usual.backbones)):
             asked = dict.fromkeys(v for c in same for v in (getattr(c, option) or every))
+            if option == "methods":  # a mixture needs no runs of its own
+                mixed = (e for e in usual.entries if e.mix is not None and asked.keys() >= set(e.mix))
+                asked |= dict.fromkeys(e.label for e in mixed if seeds > 1 or len(set(e.mix or ())) > 1)
             changes[option] = None if set(asked) == set(every) else tuple(asked)
-        seeds = max(c.seeds or times for c in same)
         found.append(replace(same[0], **changes, seeds=None if seeds == times else seeds))
     return found
 
