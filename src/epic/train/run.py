@@ -83,7 +83,7 @@ def setup(
         progress: Whether to show progress bars.
     """
     dataset, split = dataset_of(config, data)
-    training = dataset.graphs.select(split.train)
+    training = dataset.graphs.select(need_parts(split, "train").train)
     preset = find_method(config.method)
     known = {"seed": config.seed, "task": dataset.task, "num_classes": dataset.num_classes}
     settings = {**known, **config.settings}
@@ -124,7 +124,7 @@ def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Datas
     if config.checksum is not None and config.checksum != dataset.graphs.digest():
         raise InputError(f"{config.dataset} is not what it was when this was planned: start again")
     split = split_of(dataset.y, kind=config.split, official=dataset.split, size=config.size, seed=config.split_seed)
-    graphs = with_features(dataset.graphs, need_parts(split, "train").train)
+    graphs = with_features(dataset.graphs, split.train)
     if config.noise:
         if dataset.task != "classes":
             raise InputError(f"label noise needs classes, but {dataset.name} has {dataset.task} labels")
