@@ -125,6 +125,18 @@ def test_too_short_a_time_is_said_and_nothing_is_half(within):
     assert len({row.runs for row in rows(found.runs)}) == 1
 
 
+@pytest.mark.parametrize(
+    ("budget", "says"),
+    [(1.0, "1 s are too short for a verdict: after timing"), (0.0, "0 s are too short to time a run")],
+)
+def test_a_time_spent_on_probes_is_said(within, budget, says):
+    found = within(ASKED, budget)
+    assert len(found.said) == 1
+    assert found.said[0].startswith(says)
+    assert not found.clock.runs
+    assert not found.finished
+
+
 def test_runs_that_are_slower_than_probes_leave_no_half_pairs(within):
     found = within(ASKED, 300, slower=2.0)
     assert found.clock.now <= 300 + found.clock.longest

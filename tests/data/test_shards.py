@@ -100,7 +100,7 @@ def test_a_manifest_that_cannot_be_is_refused(tmp_path, edit):
 
 
 def test_shards_keep_names_and_those_of_classes(tmp_path, train):
-    """Graphs that are stored keep their names. New ones have none, but their classes have."""
+    """Graphs that are stored keep their names. New ones are called by their parents."""
     about = {"name": entries(f"g{i}" for i in range(30)), "class_names": entries([tuple("abcd")] * 30)}
     graphs = replace(train, per_graph=about)
     begin(tmp_path, {"count": 30, "shard": 16})
@@ -113,7 +113,7 @@ def test_shards_keep_names_and_those_of_classes(tmp_path, train):
     written(tmp_path / "made", graphs, count=256)
     made = load(tmp_path / "made")
     assert made.class_names == tuple("abcd")
-    assert "name" not in made.graphs.per_graph
+    assert all(set(made.graphs.title(g).split(" -> ")) <= {f"g{i}" for i in range(30)} for g in range(256))
 
 
 def test_a_shard_with_too_few_graphs_is_noticed(tmp_path, train):

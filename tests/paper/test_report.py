@@ -182,3 +182,13 @@ def test_in_a_browser(browser, tmp_path, page, evil_store, width):
     assert browser.run(faded) > 0
     browser.screenshot(tmp_path / f"report_{width}.png")
     assert (tmp_path / f"report_{width}.png").stat().st_size > 20_000
+
+
+def test_a_report_starts_with_what_was_run(tmp_path):
+    """Claims of the paper of which nothing was run are no news."""
+    plan = load_plan("main", methods=["vanilla", "drop_edge"], datasets=("BZR",), backbones=("gin",))
+    store = fill(plan, tmp_path / "few.jsonl", lambda c: 0.7 + 0.01 * c["seed"])
+    page = report([Runs(plan, store)])
+    first = page.index('<section class="card"')
+    assert page[first:].startswith('<section class="card" id="ran">')
+    assert "What holds of the paper" not in page

@@ -226,7 +226,7 @@ def test_patience_and_bad_options():
     assert result.epochs == result.best_epoch + 2
     with pytest.raises(InputError, match="epochs must be positive, got 0"):
         Training(epochs=0)
-    with pytest.raises(InputError, match="no test graphs"):
+    with pytest.raises(InputError, match="9 to train, 3 to validate and 0 to test"):
         train(dataset, split=Split(torch.arange(9), torch.arange(9, 12), torch.arange(0)), progress=False)
 
 

@@ -42,3 +42,8 @@ def test_losses():
     assert float(loss(z, y, "binary")) == pytest.approx(float(expected), rel=1e-5)
     assert float(loss(torch.tensor([[1.0]]), torch.tensor([[3.0]]), "values")) == 4.0
     assert score(torch.tensor([[1.0], [2.0]]), torch.tensor([3.0, 2.0]), "values") == -1.0
+
+
+def test_one_class_has_no_area():
+    with pytest.raises(InputError, match="both classes, but the 3 to judge by are of one: give more graphs"):
+        roc_auc(torch.zeros(3, 1), torch.ones(3, 1))

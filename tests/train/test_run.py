@@ -11,6 +11,7 @@ from epic.data import catalog, load, smiles, write_graphs
 from epic.data.lollipop import lollipop
 from epic.graphs.convert import pack
 from epic.train import backbone_for
+from epic.train.baselines import BASELINES
 from epic.train.config import run_config
 from epic.train.loop import with_features
 from epic.train.run import begin_alike, dataset_of, run, setup
@@ -164,3 +165,33 @@ def test_a_file_is_read_once_for_all_runs_on_it(tmp_path, monkeypatch):
 def test_that_features_are_degrees_is_data_and_no_note(small):
     dataset, _ = dataset_of(run_config(dataset=small))
     assert (dataset.degree_features, dataset.notes) == (True, ())
+
+
+@pytest.mark.parametrize("backbone", ["gin", *BASELINES, "kernel", "neighbors"])
+@pytest.mark.parametrize(
+    ("count", "split", "says"),
+    [
+        (8, "official", "leaves 0 to train, 0 to validate and 8 to test"),  # chains have one scaffold
+        (4, "stratified", "4 graphs leaves 2 to train, 0 to validate and 2 to test: give 10 graphs at least"),
+        (12, "stratified", r"0 to validate and 4 to test: take the split folds \(--split folds\)"),
+    ],
+)
+def test_too_few_graphs_for_a_split_are_named(tmp_path, backbone, count, split, says):
+    """A second time, too, when the parsed file comes from the cache."""
+    table = tmp_path / "few.csv"
+    table.write_text("\n".join(["smiles,label", *(f"{'C' * (i + 2)}{'O' * (i % 2)},{i % 2}" for i in range(count))]))
+    config = run_config(dataset=str(table), task="classes", backbone=backbone, split=split, **QUICK)
+    for _ in range(2):
+        with pytest.raises(InputError, match=says):
+            run(config, tmp_path, progress=False)
+
+
+@pytest.mark.filterwarnings("ignore:the validation graphs are not used")
+def test_classifiers_by_distance_ask_for_classes_first(tmp_path):
+    table = tmp_path / "few.csv"
+    table.write_text("\n".join(["smiles,label", *(f"{'C' * (i + 2)},{i % 2}" for i in range(20))]))
+    config = {"dataset": str(table), "backbone": "neighbors", "split": "folds", "cost": {"epochs": 1}}
+    with pytest.raises(InputError, match="neighbors needs classes, but few has binary labels: say --task classes"):
+        run(run_config(**config), tmp_path, progress=False)
+    assert not list(tmp_path.glob("cost-*"))
+    assert 0 <= run(run_config(**config, task="classes"), tmp_path, progress=False)["test"] <= 1

@@ -1,3 +1,5 @@
+from importlib import import_module
+
 import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
@@ -61,6 +63,29 @@ def test_colour_is_for_labels_alone():
     assert inks == {INK, EDGE_INK}
     rings = [a for a in signs if isinstance(a, PathCollection)]  # a second shift would put them elsewhere
     assert all(np.array_equal(a.get_transform().get_matrix(), np.eye(3)) for a in rings)
+
+
+def test_every_node_lies_in_its_frame(monkeypatch):
+    """Nodes may swing out on their way, further than at both ends."""
+    rng = np.random.default_rng(0)
+    module = import_module("epic.view.strip")  # epic.view.strip is the function
+    real = module.frames
+
+    def swung(*arguments):
+        drawn = real(*arguments)
+        drawn["drawings"][len(drawn["drawings"]) // 2][:2] = [-2000, 3000]
+        return drawn
+
+    monkeypatch.setattr(module, "frames", swung)
+    figure = edit_path(*(random_graph(rng, n, edge_width=None) for n in (9, 14)), seed=0).plot(steps=7)
+    limits = set()
+    for axes in figure.axes:
+        (left, right), (below, above) = axes.get_xlim(), axes.get_ylim()
+        x, y = np.asarray(axes.collections[2].get_offsets()).T
+        assert left < x.min() <= x.max() < right
+        assert above < y.min() <= y.max() < below
+        limits.add((left, right, below, above))
+    assert len(limits) == 1
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (0, 3), (1, 0)])

@@ -16,6 +16,7 @@ from epic._threads import few_threads
 from epic.augment import checks
 from epic.augment.findings import Findings
 from epic.augment.generation import AugmentedLoader, generate_graphs
+from epic.augment.mixtures import called_by_parents, named_alike
 from epic.augment.notices import Notices
 from epic.augment.params import Parameters, param
 from epic.augment.sampling import BatchSeeds, pick_graphs
@@ -57,7 +58,7 @@ class Augmentation(Parameters, BaseTransform):
 
     Methods that mix labels make ``y`` float ``[B, C]`` (real numbers ``[B]`` stay ``[B]``); all others leave it as it
     is. What a method does not change travels with its graph, attributes of whole graphs included. A mixture of two
-    graphs has no such attributes, so a batch with mixtures has only those of nodes and edges.
+    graphs has no such attributes but a ``name``, ``urea -> glycine``, where graphs have names or rows of a file.
 
     A new method overrides :meth:`augment_graphs`, and :meth:`prepare` if it has something to learn or to count, and
     declares its hyper-parameters with :func:`epic.augment.param`. :class:`epic.testing.AugmentationTester` checks it.
@@ -260,7 +261,7 @@ class Augmentation(Parameters, BaseTransform):
             if self.replace:
                 identity = identity[~torch.isin(identity, chosen)]
                 result = originals.select(identity.to(picked.device))
-            result = join([weighted_alike(result, made).only(made), made])
+            result = join([weighted_alike(named_alike(result, made), made).only(made), made])
             identity = torch.cat([identity, torch.full_like(chosen, -1) if self.mixes else chosen])
         new = torch.arange(len(result)) >= len(result) - (0 if made is None else len(made))
         batch = self._finish(self._as_given(result, packed), new.to(result.ptr.device))
@@ -282,7 +283,7 @@ class Augmentation(Parameters, BaseTransform):
         made = self.augment_graphs(graphs, picked, generator)
         if made is None:
             return None
-        made, degrees = replace(made, per_graph={}), self.found_.degrees  # a changed graph is not the one of that name
+        made, degrees = called_by_parents(made), self.found_.degrees
         return made if degrees is None or not self.follows_degrees else degrees.refresh(made)
 
     def generate(
@@ -392,4 +393,5 @@ class Augmentation(Parameters, BaseTransform):
         return replace(graphs, y=graphs.y[:, 0]) if flat and graphs.y is not None and graphs.y.dim() > 1 else graphs
 
     def _finish(self, graphs: PackedGraphs, new: Tensor) -> Batch:
-        return self.mark(graphs, new).to_batch(augmented=new)
+        names = {k: v.tolist() for k, v in graphs.per_graph.items() if self.mixes and k == "name"}
+        return self.mark(graphs, new).to_batch(augmented=new, **names)

@@ -17,6 +17,7 @@ from epic._io import read_tensors, write_tensors
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.findings import Findings
+from epic.augment.mixtures import mixture
 from epic.augment.params import param
 from epic.augment.sampling import PAIRS, draw_pairs
 from epic.costs.base import AUGMENTER_FORM, Cost, check_cost, check_kind, cost_from_state
@@ -25,7 +26,6 @@ from epic.costs.learned import LearnedCost
 from epic.distance.edges import MATCHINGS
 from epic.errors import InputError, reading
 from epic.graphs.packed import PackedGraphs, matrix
-from epic.labels import mix
 from epic.paths.edit_path import EditPath, edit_path
 from epic.paths.interpolation import interpolate_pairs
 from epic.paths.operations import ORDERS
@@ -135,9 +135,7 @@ class EPIC(Augmentation):
         made, share = interpolate_pairs(
             graphs, i=i, j=j, cost=self.cost_, order=self.order, generator=generator, edge_cost=self._edge_cost
         )
-        y = graphs.labels
-        source, target = (y.index_select(0, index.to(y.device)) for index in (i, j))
-        return replace(made, y=mix(source, target=target, share=torch.from_numpy(share).to(y.device)))
+        return mixture(made, graphs, source=i, target=j, share=torch.from_numpy(share))
 
     def path(self, source: Data, target: Data, *, order: str | None = None, seed: Seed = 0) -> EditPath:
         """Return the edit path between two graphs.

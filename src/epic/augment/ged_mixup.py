@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.mixtures import mixture
 from epic.augment.params import param
 from epic.augment.sampling import PAIRS, draw_pairs
 from epic.graphs.packed import PackedGraphs
-from epic.labels import mix
 from epic.paths.edge_level import EdgePaths, edge_paths
 from epic.random import uniform
 
@@ -60,9 +58,7 @@ class GEDMixup(Augmentation):
         paths = edge_paths(here, i=i, j=j, use_x=self.found_.degrees is None)
         done, share = self._draw(paths, here.sizes[i].numpy(), here.sizes[j].numpy(), generator)
         made = paths.graphs(graphs, done)
-        y = graphs.labels
-        i, j = i.to(y.device), j.to(y.device)
-        return replace(made, y=mix(y[i], target=y[j], share=torch.from_numpy(share).to(y.device)))
+        return mixture(made, graphs, source=i, target=j, share=torch.from_numpy(share))
 
     def _draw(
         self, paths: EdgePaths, source: np.ndarray, target: np.ndarray, generator: torch.Generator

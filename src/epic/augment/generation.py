@@ -19,7 +19,7 @@ from epic.data.files import graph_bytes
 from epic.data.shards import plan
 from epic.errors import InputError
 from epic.graphs.convert import pack
-from epic.graphs.packed import PackedGraphs, join
+from epic.graphs.packed import PackedGraphs, entries, join
 from epic.parallel import execute
 from epic.random import derived
 
@@ -38,8 +38,12 @@ def generate_chunk(augment: Augmentation, graphs: PackedGraphs, *, seed: int, nu
     made = augment.make_graphs(graphs, picked, generator) if picked.numel() else None
     if made is None:
         raise InputError(f"{augment!r} can make no graph of the {len(graphs)} given")
-    if "class_names" in graphs.per_graph:  # a new graph has no name, but its classes have
-        made = replace(made, per_graph={"class_names": graphs.per_graph["class_names"][picked.cpu().numpy()]})
+    told, titles = dict(made.per_graph), graphs.titles
+    if titles is not None and not augment.mixes:
+        told["name"] = entries(f"{titles[g]}, changed" for g in picked.tolist())
+    if "class_names" in graphs.per_graph:
+        told["class_names"] = graphs.per_graph["class_names"][picked.cpu().numpy()]
+    made = replace(made, per_graph=told)
     return augment.mark(made, torch.ones(CHUNK, dtype=torch.bool, device=graphs.ptr.device))
 
 

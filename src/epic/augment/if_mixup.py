@@ -9,10 +9,10 @@ from torch import Tensor
 
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.mixtures import mixture
 from epic.augment.params import param
 from epic.augment.sampling import another, beta
 from epic.graphs.packed import PackedGraphs, matrix, offsets
-from epic.labels import mix
 
 
 class IfMixup(Augmentation):
@@ -92,5 +92,5 @@ def overlay(graphs: PackedGraphs, one: Tensor, two: Tensor, share: Tensor) -> Pa
     pairs = pairs[there]
     ends = torch.stack([pairs // total, pairs % total])
     edge_ptr = torch.searchsorted(ends[0].contiguous(), ptr)
-    y = mix(graphs.labels[one], target=graphs.labels[two], share=1 - share)
-    return PackedGraphs(ptr, edge_ptr, ends, node, edge, y)
+    made = PackedGraphs(ptr, edge_ptr, ends, node, edge)
+    return mixture(made, graphs, source=one, target=two, share=1 - share)

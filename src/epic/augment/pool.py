@@ -19,6 +19,7 @@ from epic._threads import few_threads
 from epic.augment import checks
 from epic.augment.base import Augmentation
 from epic.augment.dense import Dense
+from epic.augment.mixtures import parents
 from epic.augment.params import param
 from epic.augment.sampling import PAIRS, draw_pairs, pick_graphs
 from epic.data.files import write_graphs
@@ -57,6 +58,7 @@ class PooledMixup(Augmentation):
     """Time to make one graph of the pool; None where all were read from a folder."""
     _pool: PackedGraphs | None = None
     _labels: Tensor | None = None
+    _titles: list[str] | None = None
     _fitted: str = ""
 
     # To override
@@ -89,7 +91,7 @@ class PooledMixup(Augmentation):
         graphs = graphs.to("cpu")
         self.look(graphs)
         self._labels = soft_labels(typed(graphs.labels, self.task_), self.num_classes_)
-        self._fitted = graphs.digest()
+        self._titles, self._fitted = graphs.titles, graphs.digest()
         able = graphs.sizes.nonzero()[:, 0]
         count = min(self.pool_size, able.numel())
         one, two = draw_pairs(
@@ -128,8 +130,10 @@ class PooledMixup(Augmentation):
         made = self.pool_.select(pick_graphs(self.pool_, picked.numel(), generator))
         one, two, share = made.labels.T
         assert self._labels is not None  # set with the pool
-        y = mix(self._labels[one.long()], target=self._labels[two.long()], share=1 - share)
-        return shaped_like(replace(made, y=y).to(graphs.ptr.device), graphs)
+        one, two = one.long(), two.long()
+        y = mix(self._labels[one], target=self._labels[two], share=1 - share)
+        made = replace(made, y=y, per_graph=parents(self._titles, source=one, target=two))
+        return shaped_like(made.to(graphs.ptr.device), graphs)
 
     def origin(
         self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator, made: PackedGraphs

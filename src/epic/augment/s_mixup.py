@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,12 +12,12 @@ from torch import Tensor
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.learn_matching import Matching, train_matching
+from epic.augment.mixtures import mixture
 from epic.augment.params import param
 from epic.augment.sampling import another, beta
 from epic.costs.learning import Epoch
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs, matrix, ranges
-from epic.labels import mix
 from epic.nn.matching_network import AREA, Block, MatchingNetwork, blocks
 from epic.random import digest
 
@@ -114,7 +113,7 @@ class SMixup(Augmentation):
         parts = blocks(pairs.ptr, AREA // channels)
         h = network(pairs, parts)
         mixed = blend(pairs, h, parts, share.to(h.dtype), self.temperature, self.cut)
-        mixed = replace(mixed, y=mix(graphs.labels[base], target=graphs.labels[other], share=1 - share))
+        mixed = mixture(mixed, graphs, source=base, target=other, share=1 - share)
         return mixed if place.numel() == base.numel() else mixed.select(place)
 
 

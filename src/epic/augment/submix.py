@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.mixtures import mixture
 from epic.augment.params import param
 from epic.augment.regions import Regions, by_pagerank
 from epic.augment.sampling import another
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import merge, offsets, owners, ranges
-from epic.labels import mix
 from epic.random import uniform
 
 
@@ -93,8 +91,8 @@ def graft(both: PackedGraphs, order: np.ndarray, size: np.ndarray) -> PackedGrap
         node_at=node_from,
         edge_at=edge_from,
     )
-    y = both.labels
-    return replace(made, y=mix(y[:count], target=y[count:], share=torch.from_numpy(share).to(y.device)))
+    first, second = torch.arange(2 * count).view(2, -1)
+    return mixture(made, both, source=first, target=second, share=torch.from_numpy(share))
 
 
 def _first_component(regions: Regions, order: np.ndarray) -> np.ndarray:

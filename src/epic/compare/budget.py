@@ -240,7 +240,8 @@ class Budget:
         self.sized = sized(self.asked, self.runs.store, self.times, seconds=left, workers=self.workers)
         self.runs.replan(self.sized.plan)
         if self.say is not None:
-            self.say(self.sized.sentence(self.seconds))
+            known = self.sized.sentence(self.seconds)
+            self.say(known if self.times else f"{duration(self.seconds)} are too short to time a run: take longer.")
 
     def grow(self) -> bool:
         """Add a split if all is done and there is time for one more; return whether there was."""

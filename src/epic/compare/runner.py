@@ -200,6 +200,8 @@ class Feed:
 
     def __next__(self) -> Task | None:
         if self.budget is not None and not self._allowed(self.budget):
+            if self.budget.sized is None:  # the time went into probes: say what the rest would take
+                self.budget.plan()
             raise StopIteration
         if self.queue:
             task = self.queue.popleft()
@@ -221,7 +223,7 @@ class Feed:
         if self.budget is not None and record is not None:
             self.budget.times.add(record, probe=task.kind == "probe")
         if task.kind == "probe":
-            if not self.queue and self.in_hand == 0:
+            if not self.queue and self.in_hand == 0 and (self.budget is None or self.budget.sized is None):
                 self._start()
             return
         self.runs.finished(task)

@@ -104,7 +104,9 @@ def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how
         with reading(path):
             if header["stamp"] == stamp:
                 log.debug("%s: read from %s", name, path)
-                split = header["split"] and Split(**{k: torch.tensor(part) for k, part in header["split"].items()})
+                split = header["split"] and Split(
+                    **{k: torch.tensor(p, dtype=torch.long) for k, p in header["split"].items()}
+                )
                 notes, atoms, bonds = (tuple(header[k]) for k in TEXTS)
                 task = choose(header["task"], TASKS, "task")
                 return Dataset(name, graphs, task, split, notes, atoms=atoms, bonds=bonds)

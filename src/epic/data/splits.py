@@ -144,6 +144,19 @@ def split_of(
     return stratified_split(strata(y), seed=seed)
 
 
+def need_parts(split: Split, *names: str) -> Split:
+    """Return the split if the parts of these names have graphs (default: all parts)."""
+    sizes = {name: part.numel() for name, part in vars(split).items()}
+    total = sum(sizes.values())
+    if not all(sizes[name] for name in names or sizes):
+        remedy = "take the split folds (--split folds)" if total >= 10 else "give 10 graphs at least"
+        raise InputError(
+            f"this split of {total} graphs leaves {sizes['train']} to train, {sizes['validation']} to validate and "
+            f"{sizes['test']} to test: {remedy}"
+        )
+    return split
+
+
 def hold_out(y: Tensor, *, share: float = 0.1, least: int = 1, seed: Seed = 0) -> tuple[Tensor, Tensor]:
     """Set aside a share of the graphs of each class.
 

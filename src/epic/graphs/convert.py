@@ -248,7 +248,18 @@ def _from_batch(batch: Batch) -> PackedGraphs:
     if y is not None and graphs and not y.numel():
         raise InputError(f"y of the batch is empty ({list(y.shape)}): give each graph a label, or leave out y")
     y = None if y is None else _whole_numbers(y)
-    return PackedGraphs(ptr.long(), edge_ptr, edge_index, node, edge, y)
+    return PackedGraphs(ptr.long(), edge_ptr, edge_index, node, edge, y, _told(stored, graphs, {*node, *edge}))
+
+
+def _told(stored: dict[str, object], graphs: int, known: set[str]) -> dict[str, np.ndarray]:
+    """Return names and rows of files that a batch holds, with an entry for each graph."""
+    found = {}
+    for key in ("name", "row"):
+        value = stored.get(key)
+        listed = value.tolist() if isinstance(value, Tensor) and key not in known else value
+        if isinstance(listed, list) and len(listed) == graphs:
+            found[key] = entries(listed)
+    return found
 
 
 def _edge_offsets(edge_index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor | None]:

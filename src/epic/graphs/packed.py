@@ -170,10 +170,21 @@ class PackedGraphs:
         >>> one.title(0), replace(one, per_graph={"name": entries(["urea"]), "row": entries([7])}).title(0)
         ('graph 0', 'urea (row 7)')
         """
+        return self._known(g) or f"graph {g}"
+
+    def _known(self, g: int) -> str:
         name, row = (self.per_graph[k][g] if k in self.per_graph else None for k in ("name", "row"))
-        if row is None:
-            return name or f"graph {g}"
-        return f"{name} (row {row})" if name else f"row {row}"
+        if not isinstance(row, int):  # others may use the same words for something else
+            return name if isinstance(name, str) else ""
+        return f"{name} (row {row})" if name and isinstance(name, str) else f"row {row}"
+
+    @cached_property
+    def titles(self) -> list[str] | None:
+        """What the graphs are called; None unless a name or a row is known of each."""
+        if "name" not in self.per_graph and "row" not in self.per_graph:
+            return None
+        titles = [self._known(g) for g in range(len(self))]
+        return titles if all(titles) else None
 
     def digest(self) -> str:
         """Return a fingerprint of structure, attributes and labels."""
@@ -244,7 +255,7 @@ class PackedGraphs:
             data[key] = entry[g].clone() if isinstance(entry[g], Tensor) else copy(entry[g])
         return data
 
-    def to_batch(self, **per_graph: Tensor) -> Batch:
+    def to_batch(self, **per_graph: Tensor | list) -> Batch:
         """Return the graphs as a PyG ``Batch`` that ``to_data_list`` can take apart.
 
         PyG has no public way to build one from tensors that already lie end to end, so this writes its private

@@ -13,6 +13,7 @@ from epic.paper.tables.types import Cell, Table
 
 FEWEST = 5
 """Places (a dataset with a backbone or a level of noise) below which nothing is said of a claim."""
+NOT_RUN = "not run"
 ALIKE = 1.0
 """Two rows are alike if the whole interval of their difference is this near to zero, in points."""
 
@@ -95,7 +96,7 @@ def findings(tables: Mapping[str, Table]) -> list[Finding]:
     for claim in CLAIMS:
         judged = [_judge(part, claim.rule, tables.get(part.plan)) for part in claim.parts]
         said = {part.plan: verdict for part, (verdict, _) in zip(claim.parts, judged, strict=True)}
-        whole = dict.fromkeys(v for v in said.values() if v != "not run") or {"not run": None}
+        whole = dict.fromkeys(v for v in said.values() if v != NOT_RUN) or {NOT_RUN: None}
         verdict = next(iter(whole)) if len(whole) == 1 else "; ".join(f"{k}: {v}" for k, v in said.items())
         found.append(Finding(claim.text, verdict, tuple(text for _, text in judged)))
     return found
@@ -109,7 +110,7 @@ def _judge(part: Part, rule: str, table: Table | None) -> tuple[str, str]:
     rivals = "the best of " + " and ".join(part.others) if len(part.others) > 1 else "".join(part.others)
     what = f"{part.plan}, {part.row} less {rivals or 'the best of all others'}"
     if not here.size:
-        return "not run", f"{what}: no place has all its runs."
+        return NOT_RUN, f"{what}: no place has all its runs."
     mean = paired(here, np.zeros(here.size), 1, 0)
     text = f"{what}: {mean.difference:+.1f} points on average"
     if mean.low is not None:

@@ -14,7 +14,7 @@ from epic.compare.times import duration
 from epic.compare.verdict import Against, differences
 from epic.errors import choose
 from epic.paper.charts import Figure, figures, forests
-from epic.paper.findings import findings
+from epic.paper.findings import NOT_RUN, findings
 from epic.paper.run_summary import RunSummary, run_summary
 from epic.paper.tables import QUICK, Cell, Row, Table, table_of
 from epic.paper.tables.render import (
@@ -110,6 +110,7 @@ def _page(sections: Sequence[Section]) -> str:
     """Fill the HTML page. It has no scripts: nothing in it can run, and nothing is fetched."""
     done = sum(s.summary.done for s in sections)
     spent = duration(sum(s.summary.seconds for s in sections))
+    found = findings({s.table.name: s.table for s in sections if not s.quick})
     return (
         environment(Path(__file__).parent)
         .get_template("report.html.j2")
@@ -117,7 +118,7 @@ def _page(sections: Sequence[Section]) -> str:
             title="Results and the paper",
             about=f"{done} runs of {len(sections)} plan{'s' if len(sections) > 1 else ''}, {spent} of work.",
             sections=sections,
-            findings=findings({s.table.name: s.table for s in sections if not s.quick}),
+            findings=found if any(f.verdict != NOT_RUN for f in found) else [],
             banner=QUICK,
             forests=[chart for s in sections for chart in forests(s.plan.name, s.judged)],
             difference=lambda d: difference_text(d).replace("-", MINUS),

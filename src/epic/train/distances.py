@@ -37,8 +37,7 @@ def distance_classifier(name: str, dataset: Dataset, split: Split, *, cost: Cost
     Raises:
         InputError: The labels are not classes.
     """
-    if dataset.task != "classes":
-        raise InputError(f"{name} needs classes, but {dataset.name} has {dataset.task} labels")
+    need_classes(name, dataset)
     graphs = replace(dataset.graphs, per_graph={})  # outputs go by the numbers of classes, not by names
     model = DISTANCES[name](cost=cost, seed=seed, progress=False)
     model.fit(graphs.select(split.train), validation=graphs.select(split.validation))
@@ -49,3 +48,10 @@ def distance_classifier(name: str, dataset: Dataset, split: Split, *, cost: Cost
         whole[:, model.classes_.astype(int)] = np.maximum(share, FLOOR)
         found[part] = torch.from_numpy(whole / whole.sum(1, keepdims=True)).log()
     return found
+
+
+def need_classes(name: str, dataset: Dataset) -> None:
+    """Raise an error unless labels are classes, before a cost is learned for nothing."""
+    if dataset.task != "classes":
+        remedy = ": say --task classes" if dataset.task == "binary" and dataset.outputs == 1 else ""
+        raise InputError(f"{name} needs classes, but {dataset.name} has {dataset.task} labels{remedy}")

@@ -21,7 +21,7 @@ from epic.augment.training import training_steps
 from epic.augment.vanilla import Vanilla
 from epic.data.catalog import degree_features
 from epic.data.dataset import Dataset
-from epic.data.splits import Split
+from epic.data.splits import Split, need_parts
 from epic.errors import InputError
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs
@@ -190,17 +190,12 @@ def train(
     Raises:
         InputError: A part of the split is empty, the checkpoint is of another run, or the loss is not finite.
     """
+    need_parts(split)
     options = options or Training()
     graphs = with_features(dataset.graphs, split.train)
     method = method or Vanilla(seed=options.seed)
     method.set_label_type(dataset.task, dataset.num_classes)
     parts = {name: graphs.select(getattr(split, name)) for name in PARTS}
-    for name, part in parts.items():
-        if len(part) == 0:
-            raise InputError(
-                f"the split leaves no {name} graphs: there are too few of each class, or an official split does so "
-                "(then take split stratified)"
-            )
     if model is None:
         sample = pack(method.eval_batch(parts["train"]), check=False)
         model = backbone_for(sample, outputs=dataset.outputs, conv=backbone, seed=options.seed)

@@ -73,5 +73,8 @@ def roc_auc(output: Tensor, y: Tensor) -> float:
             area = (float(rank[truth.cpu()].sum()) - positive * (positive + 1) / 2) / (positive * negative)
             areas.append(area)
     if not areas:
-        raise InputError("ROC-AUC needs graphs of both classes in at least one task")
+        raise InputError(
+            f"ROC-AUC needs graphs of both classes, but the {len(matrix(y))} to judge by are of one: give more graphs, "
+            "or take another split"
+        )
     return sum(areas) / len(areas)

@@ -26,7 +26,7 @@ from epic.costs.learning import Learning
 from epic.data import load
 from epic.data.dataset import Dataset
 from epic.data.noise import corrupt
-from epic.data.splits import Split, split_of
+from epic.data.splits import Split, need_parts, split_of
 from epic.errors import InputError
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs
@@ -36,7 +36,7 @@ from epic.nn.fit_loop import Line
 from epic.nn.layers import BACKBONES
 from epic.train.baselines import BASELINES
 from epic.train.config import RESULTS_VERSION, CostConfig, RunConfig
-from epic.train.distances import distance_classifier
+from epic.train.distances import distance_classifier, need_classes
 from epic.train.loop import PARTS, train, with_features
 from epic.train.metrics import probabilities, score
 from epic.train.network import Network, build_network, load_network
@@ -83,7 +83,7 @@ def setup(
         progress: Whether to show progress bars.
     """
     dataset, split = dataset_of(config, data)
-    training = dataset.graphs.select(split.train)
+    training = dataset.graphs.select(need_parts(split, "train").train)
     preset = find_method(config.method)
     known = {"seed": config.seed, "task": dataset.task, "num_classes": dataset.num_classes}
     settings = {**known, **config.settings}
@@ -269,10 +269,12 @@ def _builder(config: RunConfig, network: Network | None) -> Callable[..., torch.
 def _run_without_network(config: RunConfig, costs: Path, *, data: str | Path | None, **learning: Any) -> dict[str, Any]:
     """Fit a baseline or a classifier by edit distance, and return its record."""
     dataset, split = dataset_of(config, data)
+    need_parts(split)
     start, learned = time.perf_counter(), None
     if config.backbone in BASELINES:
         outputs = BASELINES[config.backbone](dataset, split, seed=config.seed)
     else:
+        need_classes(config.backbone, dataset)
         training, held = (dataset.graphs.select(part) for part in (split.train, split.validation))
         cost, learned = cost_of(config.cost, training, held, config.seed, costs, task=dataset.task, **learning)
         start = time.perf_counter()

@@ -40,7 +40,8 @@ def strip(path: EditPath, *, steps: int = 6, names: Names | str | None = None) -
 
     chosen = chosen_steps(path, steps)
     drawn = frames(path, names_of(names, path.class_names))
-    figure = Figure(figsize=(2.3 * len(chosen), 3.2), layout="constrained")
+    wide, high = np.subtract(*frame(drawn)[::-1])
+    figure = Figure(figsize=(2.3 * len(chosen), 1 + 2.2 * float(np.clip(high / wide, 0.3, 1.2))), layout="constrained")
     for column, k in enumerate(chosen):
         axes = figure.add_subplot(1, len(chosen), column + 1)
         draw_step(axes, drawn, path, k)
@@ -62,13 +63,20 @@ def draw_step(axes: Any, drawn: dict[str, Any], path: EditPath, k: int) -> None:
     _draw_graph(axes, drawn, k)
     axes.set_title("source" if k == 0 else "target" if k == len(path) else f"step {k} of {len(path)}", fontsize=9)
     axes.set_xlabel(f"{path.fraction(k):.0%} of cost", fontsize=8)
-    ends = np.concatenate([positions(drawn, end) for end in (0, drawn["steps"])])
-    low, high = (ends.min(0), ends.max(0)) if len(ends) else (np.zeros(2), np.ones(2))
-    low, high = low - 0.6, high + 0.6
+    low, high = frame(drawn)
     axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]), xticks=[], yticks=[])  # downwards, as on pages
     axes.set_aspect("equal", adjustable="box")
     for side in axes.spines.values():
         side.set_color("#DDDDDD")
+
+
+def frame(drawn: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest coordinates of all steps, with a margin: the frame of every picture."""
+    count = len(drawn["drawings"])
+    shares = np.linspace(0, drawn["steps"], count)
+    every = np.concatenate([positions(drawn, share) for share in shares])  # steps in between lie between these
+    low, high = (every.min(0), every.max(0)) if len(every) else (np.zeros(2), np.ones(2))
+    return low - 0.6, high + 0.6
 
 
 def _draw_graph(axes: Any, drawn: dict[str, Any], k: int) -> None:

@@ -1,0 +1,60 @@
+"""What a mixture of two graphs takes from them: its label, and a name that says which they were."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from torch import Tensor
+
+from epic.graphs.packed import PackedGraphs, entries
+from epic.labels import mix
+
+PARENTS = "parents"
+"""Key of ``per_graph`` under which methods tell the base class what their mixtures are called."""
+
+
+def mixture(made: PackedGraphs, graphs: PackedGraphs, *, source: Tensor, target: Tensor, share: Tensor) -> PackedGraphs:
+    """Return mixtures with their labels, and with the names of their parents if these have any.
+
+    Args:
+        made: The mixtures.
+        graphs: The originals, with labels.
+        source: The first parent of each mixture.
+        target: The second one.
+        share: How much of the label is the second one's.
+    """
+    y = graphs.labels
+    first, second = (y.index_select(0, number.to(y.device)) for number in (source, target))
+    known = parents(graphs.titles, source=source, target=target)
+    return replace(made, y=mix(first, target=second, share=share.to(y.device)), per_graph=known)
+
+
+def parents(titles: list[str] | None, *, source: Tensor, target: Tensor) -> dict[str, np.ndarray]:
+    """Return ``urea -> glycine`` for each mixture, as an entry of ``per_graph``; nothing where originals have no names.
+
+    Args:
+        titles: What the originals are called, by number.
+        source: The first parent of each mixture.
+        target: The second one.
+    """
+    if titles is None:
+        return {}
+    pairs = zip(source.tolist(), target.tolist(), strict=True)
+    return {PARENTS: entries(f"{titles[i]} -> {titles[j]}" for i, j in pairs)}
+
+
+def called_by_parents(made: PackedGraphs) -> PackedGraphs:
+    """Return new graphs without what they have of whole graphs (a changed graph is not the one of that name).
+
+    Mixtures whose parents are known are called by them.
+    """
+    known = {"name": made.per_graph[PARENTS]} if PARENTS in made.per_graph else {}
+    return replace(made, per_graph=known)
+
+
+def named_alike(originals: PackedGraphs, made: PackedGraphs) -> PackedGraphs:
+    """Return the originals with names, where mixtures are called by the titles of rows."""
+    if "name" not in made.per_graph or "name" in originals.per_graph or originals.titles is None:
+        return originals
+    return replace(originals, per_graph={**originals.per_graph, "name": entries(originals.titles)})
