@@ -39,6 +39,11 @@ def main() -> None:
     except InputError as error:
         _tell(str(error))
         sys.exit(2)
+    except (MemoryError, RuntimeError) as error:  # the latter by torch, which has several words for it
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        _tell("this takes more memory than there is: give fewer or smaller graphs, or smaller numbers")
+        sys.exit(2)
     except BrokenPipeError:  # a reader such as head has seen enough
         drop_output()
         sys.exit(1)

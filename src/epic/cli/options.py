@@ -164,10 +164,10 @@ class Only(BaseModel):
     datasets: list[str] | None = Field(None, description="Only these datasets, separated by commas.")
     methods: list[str] | None = Field(None, description="Only these rows of the table.")
     backbones: list[str] | None = Field(None, description="Only these: gin, gcn.")
-    seeds: int | None = Field(None, ge=1, description="Training seeds (the paper: 5).")
+    seeds: int | None = Field(None, ge=1, le=1000, description="Training seeds (the paper: 5).")
     epochs: int | None = Field(None, ge=1, description="Epochs of a run.")
     tune: int | None = Field(
-        None, ge=0, description="Settings that every method may try on validation; 0: its defaults."
+        None, ge=0, le=1000, description="Settings that every method may try on validation; 0: its defaults."
     )
 
 
@@ -218,7 +218,7 @@ def check_device(device: str) -> None:
     import torch
 
     try:
-        torch.zeros(1, device=device)
+        torch.zeros(1, device=device).item()  # the device meta has no values
     except (RuntimeError, AssertionError, NotImplementedError) as error:  # all three are torch's ways of saying so
         reason = str(error).splitlines()[0]
         raise InputError(f"cannot use the device {device!r} ({reason}): try cpu") from error

@@ -28,6 +28,7 @@ from epic.graphs.packed import PackedGraphs
 from epic.labels import loss, soft_labels
 from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import FitLoop, FitOptions, Line
+from epic.parallel import need_workers
 from epic.random import derived, digest
 from epic.train.metrics import score
 
@@ -201,6 +202,7 @@ def train(
                 f"the split leaves no {name} graphs: there are too few of each class, or an official split does so "
                 "(then take split stratified)"
             )
+    need_workers(num_workers, "num_workers")
     if model is None:
         sample = pack(method.eval_batch(parts["train"]), check=False)
         model = backbone_for(sample, outputs=dataset.outputs, conv=backbone, seed=options.seed)
