@@ -76,8 +76,9 @@ def write_bytes(path: str | Path, payload: bytes) -> None:
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist")
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder")
-    temporary, target = None, path.resolve()
+    temporary = None
     try:
+        target = path.resolve()
         if target.exists() and not target.is_file():  # a pipe or a device such as /dev/stdout
             target.write_bytes(payload)
             return
@@ -88,8 +89,9 @@ def write_bytes(path: str | Path, payload: bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
         os.replace(temporary, target)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}; nothing there was changed") from error
+    except (OSError, RuntimeError) as error:  # the latter by Python before 3.13, of links that form a circle
+        said = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot write {path}: {said}; nothing there was changed") from error
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)

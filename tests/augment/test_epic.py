@@ -357,7 +357,9 @@ def test_save_and_load_go_on_alike(tmp_path):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: EPIC(ratio=-1), "ratio must be a number from 0 up, got -1"),
+        (lambda: EPIC(ratio=-1), r"ratio must be a number from 0 to 1000 \(generate makes more graphs\), got -1"),
+        (lambda: EPIC(ratio=1e9), "ratio must be a number from 0 to 1000 .*, got 1000000000"),
+        (lambda: EPIC(ratio=10**400), "ratio must be a number, got 1000"),
         (lambda: EPIC(order="rnd"), "unknown order 'rnd'"),
         (lambda: EPIC(pairs="differnt"), "did you mean 'different'"),
         (lambda: EPIC(cost="unit"), "cost must be an epic Cost"),

@@ -74,3 +74,34 @@ def test_every_verb_reads_a_csv_and_says_what_it_left_out(table, tmp_path, argum
     run = epic(verb, str(table), *rest, "--target", "kind", "--task", "binary")
     assert run.returncode == 2
     assert "line 4: kind is '2', but binary labels are 0 or 1" in run.stderr
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+def test_too_little_memory_is_told_in_a_sentence(monkeypatch, error):
+    def app():
+        raise error
+
+    monkeypatch.setattr("epic.cli.verbs.app", app)
+    run = epic()
+    assert run.returncode == 2
+    assert run.stderr.startswith("epic: this takes more memory than there is: ")
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("train lollipop --epochs 1 --model hidden_channels=1.5", "hidden_channels must be a whole number"),
+        ("train lollipop --epochs 1 --model hidden_channels=1000000000", "hidden_channels must be at most 16384"),
+        ("train lollipop --epochs 1 --model num_layers=1000000", "num_layers must be at most 16384"),
+        ("train lollipop --epochs 1 --device meta", "cannot use the device 'meta'"),
+        ("train lollipop --epochs 1 --method drop_edge --set ratio=1e9", "ratio must be a number from 0 to 1000"),
+        ("train lollipop --epochs 1 --workers 1000000000", "num_workers must be a whole number from 0 to"),
+        ("gallery lollipop --pairs 1000000000 --out x.html", "less than or equal to 1000"),
+        ("reproduce lollipop --dry --seeds 1000000000", "less than or equal to 1000"),
+    ],
+)
+def test_numbers_beyond_reason_are_refused_at_once(tmp_path, command, reason):
+    run = epic(*command.split(), cwd=tmp_path)
+    assert run.returncode == 2
+    assert reason in run.stderr.replace("\n", " ")
+    assert "Traceback" not in run.stderr

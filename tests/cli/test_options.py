@@ -1,6 +1,7 @@
 import pytest
 
 from epic import InputError
+from epic._io import write_text
 from epic.cli.options import need_writable
 from epic.compare.times import seconds_of
 from tests.cli.command import epic
@@ -19,6 +20,11 @@ def test_need_writable_changes_no_file(tmp_path):
     link.symlink_to(tmp_path / "nowhere" / "x.html")
     with pytest.raises(InputError, match=r"cannot write .*link\.html: No such file"):
         need_writable(link)
+    link.unlink()
+    link.symlink_to(link)
+    for write in (need_writable, lambda path: write_text(path, "")):
+        with pytest.raises(InputError, match=r"cannot write .*link\.html: .*(loop|links)"):
+            write(link)
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("45s", 45), ("1.5m", 90), ("2h", 7200), ("7", 7), ("0s", 0)])
@@ -55,3 +61,9 @@ def test_configs_that_cannot_be_are_refused_with_the_line(tmp_path, text, line, 
     assert f"c.yaml, line {line}" in run.stderr
     assert reason in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_a_config_without_end_is_refused():
+    run = epic("train", "MUTAG", "--config", "/dev/zero")
+    assert run.returncode == 2
+    assert run.stderr.startswith("epic: the config /dev/zero has more than")

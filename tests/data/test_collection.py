@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from epic import InputError
@@ -24,3 +26,23 @@ def test_names_are_looked_up_in_the_data_folder_and_parsed_once(tmp_path, monkey
     write(raw, graph_labels="1\n1\n1\n")
     with pytest.raises(InputError, match="one class only"):
         load("TINY", data=tmp_path / "data")
+
+
+@pytest.mark.parametrize("place", ["missing", "file"])
+def test_epic_data_that_names_no_folder(tmp_path, monkeypatch, place):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("EPIC_DATA", str(tmp_path / place))
+    with pytest.raises(InputError, match=f"there is no folder .*{place}, which EPIC_DATA names"):
+        load("MUTAG")
+
+
+def test_nobody_without_a_home_is_left_alone(monkeypatch):
+    for name in ("EPIC_CACHE", "XDG_CACHE_HOME", "EPIC_DATA"):
+        monkeypatch.delenv(name, raising=False)
+
+    def home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", home)
+    with pytest.raises(InputError, match="name a folder with EPIC_CACHE"):
+        load("MUTAG")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from epic import InputError
 from epic.parallel import execute
 from tests.parallel.tasks import die_once, half, kill_at_zero, threads
 
@@ -87,6 +88,12 @@ def test_nothing_to_do(tmp_path):
     assert Path(tmp_path).exists()
 
 
+@pytest.mark.parametrize("workers", [-1, 10**9, 10**30, 1.5, "2", True])
+def test_a_number_of_workers_that_cannot_be(workers):
+    with pytest.raises(InputError, match=r"workers must be a whole number from 0 to \d+ on this machine, got "):
+        execute(half, [2], workers=workers)
+
+
 @pytest.mark.slow
 def test_no_task_is_blamed_for_the_death_of_another():
     found = {o.task: o for o in execute(kill_at_zero, [0, 1, 2, 3], workers=2)}
@@ -95,6 +102,7 @@ def test_no_task_is_blamed_for_the_death_of_another():
 
 
 HARNESS = """
+from epic import InputError
 from epic.parallel import execute
 from tests.parallel.tasks import note_and_hold, note_and_wait
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class Augmentation(Parameters, BaseTransform):
     """Whether degree features of augmented graphs are computed again."""
 
     ratio: float = param(
-        default=0.5, grid=(0.5, 0.2, 1.0), check=checks.not_negative, help="augmented graphs for each original one"
+        default=0.5, grid=(0.5, 0.2, 1.0), check=checks.ratio, help="augmented graphs for each original one"
     )
     replace: bool = param(
         default=False, check=checks.flag, help="whether they take the place of as many originals, or are added to them"

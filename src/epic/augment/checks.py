@@ -17,9 +17,12 @@ from epic.graphs.packed import PackedGraphs
 
 def number(value: Any, name: str) -> float:
     """Return a finite number."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not math.isfinite(value):
-        raise InputError(f"{name} must be a number, got {value!r}")
-    return float(value)
+    try:
+        if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value):
+            return float(value)
+    except OverflowError:  # an int of hundreds of digits
+        pass
+    raise InputError(f"{name} must be a number, got {value!r}"[:300])
 
 
 def _number_that(holds: Callable[[float], bool], words: str) -> Check:
@@ -37,6 +40,7 @@ share = _number_that(lambda v: 0 <= v <= 1, "lie between 0 and 1")
 open_share = _number_that(lambda v: 0 < v < 1, "lie between 0 and 1, both excluded")
 positive = _number_that(lambda v: v > 0, "be a positive number")
 not_negative = _number_that(lambda v: v >= 0, "be a number from 0 up")
+ratio = _number_that(lambda v: 0 <= v <= 1000, "be a number from 0 to 1000 (generate makes more graphs)")
 
 
 def count(value: Any, name: str) -> int:

@@ -8,6 +8,7 @@ import threading
 from types import FrameType
 from typing import Any
 
+from epic.cli.streams import drop_output, mend_streams
 from epic.errors import InputError
 
 
@@ -20,9 +21,14 @@ def main() -> None:
     try:
         try:
             _take_ctrl_c_once()
+            mend_streams()
             from epic.cli.verbs import app
 
-            app()
+            try:
+                app()
+            except SystemExit:
+                sys.stdout.flush()  # what fails at the very end of Python fails with a traceback
+                raise
         finally:
             _ignore_ctrl_c()  # pools and temporary files are still to be put away when Python ends
     except (KeyboardInterrupt, SystemExit) as end:
@@ -33,7 +39,16 @@ def main() -> None:
     except InputError as error:
         _tell(str(error))
         sys.exit(2)
+    except (MemoryError, RuntimeError) as error:  # the latter by torch, which has several words for it
+        if isinstance(error, RuntimeError) and "memory" not in str(error):
+            raise
+        _tell("this takes more memory than there is: give fewer or smaller graphs, or smaller numbers")
+        sys.exit(2)
+    except BrokenPipeError:  # a reader such as head has seen enough
+        drop_output()
+        sys.exit(1)
     except OSError as error:
+        drop_output()
         named = "" if error.filename is None else f" {error.filename}"
         _tell(f"cannot read or write{named}: {error.strerror or error}")
         sys.exit(2)

@@ -42,14 +42,18 @@ def compare(
     ] = None,
     splits: Annotated[
         int | None,
-        typer.Option(help="Stratified splits (default: 5), or draws of each size (10); three for a verdict.", min=1),
+        typer.Option(
+            help="Stratified splits (default: 5), or draws of each size (10); three for a verdict.", min=1, max=1000
+        ),
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option(help="Training seeds for each split (default: 3; with --sizes 1).", min=1)
+        int | None, typer.Option(help="Training seeds for each split (default: 3; with --sizes 1).", min=1, max=1000)
     ] = None,
     tune: Annotated[
         int | None,
-        typer.Option(help="Settings that every method may try on validation (default: 3; with --sizes 0).", min=0),
+        typer.Option(
+            help="Settings that every method may try on validation (default: 3; with --sizes 0).", min=0, max=1000
+        ),
     ] = None,
     quick: Annotated[
         bool,

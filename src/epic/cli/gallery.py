@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @options_from(RunConfig, "dataset", "target", "task", "seed")
 def gallery(
     run: dict[str, Any],
-    pairs: Annotated[int, typer.Option(help="Paths to show, half of them within a class.", min=1)] = 12,
+    pairs: Annotated[int, typer.Option(help="Paths to show, half of them within a class.", min=1, max=1000)] = 12,
     cost: CostFile = None,
     matching: Matching = "nodes",
     edge_price: EdgePrice = None,

@@ -80,6 +80,8 @@ def _from_file(context: typer.Context, path: Path | None) -> Path | None:
 
 DEEPEST = 8
 """Mappings and lists inside each other in a config, at most."""
+LONGEST = 1 << 17
+"""Letters of a config, at most."""
 
 
 def _config_values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[int, str, Any]]:
@@ -90,7 +92,10 @@ def _config_values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[int, 
     import yaml
 
     try:
-        text, depth = path.read_text(encoding="utf-8"), 0
+        with path.open(encoding="utf-8") as file:  # it may be a pipe, which has no size
+            text, depth = file.read(LONGEST + 1), 0
+        if len(text) > LONGEST:
+            raise InputError(f"the config {path} has more than {LONGEST} letters: write lines such as `epochs: 50`")
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent) or depth > DEEPEST:
@@ -159,10 +164,10 @@ class Only(BaseModel):
     datasets: list[str] | None = Field(None, description="Only these datasets, separated by commas.")
     methods: list[str] | None = Field(None, description="Only these rows of the table.")
     backbones: list[str] | None = Field(None, description="Only these: gin, gcn.")
-    seeds: int | None = Field(None, ge=1, description="Training seeds (the paper: 5).")
+    seeds: int | None = Field(None, ge=1, le=1000, description="Training seeds (the paper: 5).")
     epochs: int | None = Field(None, ge=1, description="Epochs of a run.")
     tune: int | None = Field(
-        None, ge=0, description="Settings that every method may try on validation; 0: its defaults."
+        None, ge=0, le=1000, description="Settings that every method may try on validation; 0: its defaults."
     )
 
 
@@ -203,8 +208,8 @@ def need_writable(path: Path, *suffixes: str) -> Path:
             path.open("ab").close()
     except FileExistsError:
         pass  # another process has just made it
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from error
+    except (OSError, RuntimeError) as error:  # the latter by Python before 3.13, of links that form a circle
+        raise InputError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from error
     return path
 
 
@@ -213,7 +218,7 @@ def check_device(device: str) -> None:
     import torch
 
     try:
-        torch.zeros(1, device=device)
+        torch.zeros(1, device=device).item()  # the device meta has no values
     except (RuntimeError, AssertionError, NotImplementedError) as error:  # all three are torch's ways of saying so
         reason = str(error).splitlines()[0]
         raise InputError(f"cannot use the device {device!r} ({reason}): try cpu") from error

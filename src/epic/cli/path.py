@@ -36,7 +36,7 @@ def path(
         str, typer.Option(help="Up to two other ways that the page can switch to, such as edges,connected.")
     ] = "",
     atoms: Atoms = "",
-    steps: Annotated[int, typer.Option(help="Graphs in a picture.", min=2)] = 6,
+    steps: Annotated[int, typer.Option(help="Graphs in a picture.", min=2, max=100)] = 6,
     data: DataFolder = None,
 ) -> None:
     """Print the edit path between two graphs of a dataset, and draw it.

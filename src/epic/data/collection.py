@@ -81,13 +81,20 @@ def data_folders(data: str | Path | None = None) -> list[Path]:
     """List where to look for data, in this order: the folder named, ``EPIC_DATA``, the cache."""
     if data and not Path(data).is_dir():
         raise InputError(f"there is no data folder {data}")
-    return [*(Path(p) for p in (data, os.environ.get("EPIC_DATA")) if p), cache_folder()]
+    everywhere = os.environ.get("EPIC_DATA")
+    if everywhere and not Path(everywhere).is_dir():
+        raise InputError(f"there is no folder {everywhere}, which EPIC_DATA names: correct it, or unset it")
+    return [*(Path(p) for p in (data, everywhere) if p), cache_folder()]
 
 
 def cache_folder() -> Path:
     """Return where downloads and parsed sets are kept: ``EPIC_CACHE``, or a folder in the user's cache."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("EPIC_CACHE") or Path(base) / "epic-graph")
+    if named := os.environ.get("EPIC_CACHE"):
+        return Path(named)
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epic-graph"
+    except RuntimeError as error:
+        raise InputError("you have no home folder to keep downloads in: name a folder with EPIC_CACHE") from error
 
 
 def parsed(name: str, *, files: Iterable[Path], read: Callable[[], Dataset], how: object = None) -> Dataset:

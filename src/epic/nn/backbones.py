@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import torch.nn.functional as F
@@ -10,13 +11,15 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch
 
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, need_count
 from epic.graphs.packed import PackedGraphs
 from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, feature_schemas, gcn_scale
 from epic.nn.messages import Segments, SortedEdges, segment_sum
 from epic.random import Seed, base_seed, seeded
 
 POOLS = ("sum", "mean")
+MOST = 1 << 14
+"""Layers, and channels of a layer, at most: beyond that it is a slip, and takes all memory."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,11 @@ class BackboneConfig:
     def __post_init__(self) -> None:
         choose(self.conv, BACKBONES, "backbone")
         choose(self.pool, POOLS, "pool")
-        if not 0 <= self.dropout < 1:
-            raise InputError(f"dropout must lie in [0, 1), got {self.dropout}")
+        if not isinstance(self.dropout, Real) or not 0 <= self.dropout < 1:
+            raise InputError(f"dropout must lie in [0, 1), got {self.dropout!r}")
         for name in ("hidden_channels", "num_layers", "head_layers"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
+            if need_count(getattr(self, name), name) > MOST:
+                raise InputError(f"{name} must be at most {MOST}, got {getattr(self, name)}")
 
 
 TU = BackboneConfig()

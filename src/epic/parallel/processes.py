@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import time
 import traceback
 from collections import deque
@@ -12,6 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event
+from numbers import Integral
 from typing import Any
 
 from epic.errors import InputError
@@ -65,13 +67,25 @@ def execute(
         One outcome for each task, in the order in which they end.
 
     Raises:
-        InputError: If worker processes cannot start, or the cluster cannot be reached.
+        InputError: If there are too many workers, they cannot start, or the cluster cannot be reached.
     """
     if ray is not None:
         from epic.parallel.ray import on_ray
 
         return on_ray(function, iter(tasks), ray, ahead)
+    need_workers(workers, "workers")
     return _here(function, iter(tasks)) if workers == 0 else _pool(function, iter(tasks), workers, ahead)
+
+
+def need_workers(workers: int, name: str) -> None:
+    """Refuse a number of processes that would only get in each other's way, or fill the memory.
+
+    Raises:
+        InputError: It is no whole number, or more than four for each processor (at least 16).
+    """
+    most = max(16, 4 * (os.cpu_count() or 1))
+    if isinstance(workers, bool) or not isinstance(workers, Integral) or not 0 <= workers <= most:
+        raise InputError(f"{name} must be a whole number from 0 to {most} on this machine, got {workers!r}")
 
 
 _installed: Callable[[Any], Any] | None = None

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import takewhile
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -44,7 +44,8 @@ class Workers:
         with open(source, "rb", buffering=0) as pipe:
             while piece := pipe.read(1 << 12):
                 self._tail = (self._tail + piece)[-KEPT:]
-                os.write(2, piece)
+                with suppress(OSError):  # nobody may be there to read it
+                    os.write(2, piece)
 
     def error(self) -> str:
         """Return what the last worker died of, in its own words; empty if it wrote nothing. Ends the copying."""

@@ -28,6 +28,7 @@ from epic.graphs.packed import PackedGraphs
 from epic.labels import loss, soft_labels
 from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import FitLoop, FitOptions, Line
+from epic.parallel import need_workers
 from epic.random import derived, digest
 from epic.train.metrics import score
 
@@ -196,6 +197,7 @@ def train(
     method = method or Vanilla(seed=options.seed)
     method.set_label_type(dataset.task, dataset.num_classes)
     parts = {name: graphs.select(getattr(split, name)) for name in PARTS}
+    need_workers(num_workers, "num_workers")
     if model is None:
         sample = pack(method.eval_batch(parts["train"]), check=False)
         model = backbone_for(sample, outputs=dataset.outputs, conv=backbone, seed=options.seed)
