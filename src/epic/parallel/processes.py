@@ -80,6 +80,10 @@ def execute(
 def need_workers(workers: int, name: str) -> None:
     """Refuse a number of processes that would only get in each other's way, or fill the memory.
 
+    Args:
+        workers: The number of processes.
+        name: What the caller calls it.
+
     Raises:
         InputError: It is no whole number, or more than four for each processor (at least 16).
     """
