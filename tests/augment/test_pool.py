@@ -185,7 +185,7 @@ def test_structure_alone_is_enough():
 @pytest.mark.parametrize("cls", [FGWMixup, GeoMix])
 def test_without_pot_nothing_is_begun(cls, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ot.lp", None)
-    with pytest.raises(InputError, match=r"pip install 'epic-graph\[ot\]'"):
+    with pytest.raises(InputError, match=r"pip install POT"):
         cls().fit(random_graphs(6), folder=tmp_path, progress=False)
     assert not list(tmp_path.iterdir())
 

@@ -80,7 +80,7 @@ def test_between_is_the_average():
 
 def test_without_pot_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ot.lp", None)
-    with pytest.raises(InputError, match=r"need POT, .* pip install 'epic-graph\[ot\]'"):
+    with pytest.raises(InputError, match=r"need POT, .* pip install POT"):
         couple(side(0), side(1), starts=[], structure=0.5)
 
 

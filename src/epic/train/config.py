@@ -112,8 +112,8 @@ class RunConfig(BaseModel):
         None, description="A network of your own instead of the backbone: package.module:Class@digest of its source."
     )
 
-    updates: int = Field(5000, ge=1, description="Gradient updates, as nearly as whole epochs allow.")
-    epochs: int | None = Field(None, ge=1, description="Epochs of training, instead of --updates.")
+    updates: int = Field(5000, ge=1, le=10**9, description="Gradient updates, as nearly as whole epochs allow.")
+    epochs: int | None = Field(None, ge=1, le=10**9, description="Epochs of training, instead of --updates.")
     batch_size: int = Field(32, ge=1, description="Graphs in a batch.")
     lr: float = Field(3e-3, gt=0, description="Learning rate of Adam.")
     weight_decay: float = Field(0.0, ge=0, description="Weight decay of Adam.")
