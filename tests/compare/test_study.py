@@ -228,3 +228,11 @@ def test_half_a_pair_is_shown_of_none(tmp_path, calls):
             writer.add(task, Fake(str(calls))(task))
     assert [row.runs for row in rows(runs)] == [1, 1, 1]
     assert [row.runs for row in rows(Runs(plan, runs.store))] == [2, 2, 1]
+
+
+@pytest.mark.parametrize("size", [7, 40, 100_000])
+def test_sizes_that_no_draw_can_have_are_refused(tmp_path, size):
+    path = tmp_path / "graphs.safetensors"
+    write_graphs(path, pack(lollipop(40, seed=0)))
+    with pytest.raises(InputError, match=f"between 8 and the number of graphs less one \\(39\\), got {size}"):
+        study(str(path), ["drop_edge"], sizes=[size], results=tmp_path / "r.jsonl", progress=False)

@@ -20,6 +20,7 @@ from epic.compare.task import Performer, task_runners
 from epic.compare.times import seconds_of
 from epic.compare.verdict import LEAST
 from epic.data import Dataset, load, write_graphs
+from epic.data.splits import check_draw
 from epic.errors import choose, need_some
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
@@ -248,6 +249,9 @@ def study(
         less = {"splits": 2, "seeds": 1, "tune": 0, **QUICK_TRAINING}
         options |= {k: v for k, v in less.items() if options.get(k) in (None, {})}
     loaded = load(dataset, data=data, target=target, task=task, progress=progress)
+    for size in options.get("sizes") or ():
+        if size is not None:
+            check_draw(size, len(loaded.graphs))
     file = Path(dataset).exists()
     name = str(Path(dataset).resolve()) if file else dataset  # workers elsewhere have another working folder
     sums = {name: loaded.graphs.digest()} if file else {}

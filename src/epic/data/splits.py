@@ -86,6 +86,12 @@ def stratified_folds(y: Tensor, *, folds: int = 10, seed: Seed = 0) -> list[Spli
     return result
 
 
+def check_draw(size: int, graphs: int) -> None:
+    """Refuse a number of labelled graphs that leaves nothing to test, or nothing to validate with."""
+    if not 8 <= size < graphs:
+        raise InputError(f"size must lie between 8 and the number of graphs less one ({graphs - 1}), got {size}")
+
+
 def stratified_draw(y: Tensor, *, size: int, most: int = 2000, seed: Seed = 0) -> Split:
     """Draw labelled graphs for a learning curve; the rest of the data is test.
 
@@ -105,8 +111,7 @@ def stratified_draw(y: Tensor, *, size: int, most: int = 2000, seed: Seed = 0) -
     >>> [part.numel() for part in (split.train, split.validation, split.test)]
     [36, 4, 60]
     """
-    if not 8 <= size < y.numel():
-        raise InputError(f"size must lie between 8 and the number of graphs less one ({y.numel() - 1}), got {size}")
+    check_draw(size, y.numel())
     # Classes take turns by their share: the first graphs of this order are a stratified draw of any size.
     rank, place = torch.empty_like(y), torch.empty(y.numel(), dtype=torch.double)
     for index in _shuffled_classes(y, seed, "draw"):
