@@ -102,7 +102,6 @@ def test_no_task_is_blamed_for_the_death_of_another():
 
 
 HARNESS = """
-from epic import InputError
 from epic.parallel import execute
 from tests.parallel.tasks import note_and_hold, note_and_wait
 if __name__ == "__main__":
