@@ -26,7 +26,7 @@ def named(count=8, **options):
 
 
 def fitted(name, graphs):
-    cost = {"cost": UnitCost()} if name in ("epic", "epic_no_indicator") else {}
+    cost = {"cost": UnitCost()} if name == "epic" else {}
     method = METHODS[name].create(ratio=1.0, num_classes=8, **cost)
     if method.learns:  # which takes several graphs of a class
         return method.fit(random_graphs(12, x="onehot", edge_width=None), epochs=1, progress=False)
