@@ -151,7 +151,7 @@ def _neighbours_together(rank: np.ndarray, count: int, rng: np.random.Generator)
     levels = 1 if count <= 3 else 2 if count <= 25 else 3
     fan = max(2, round(count ** (1 / levels)))
     for axis in rng.permutation(rank.shape[1])[:levels]:
-        slab = np.arange(size, dtype=np.uint32) * slabs // size
+        slab = (np.arange(size) * slabs // size).astype(np.uint32)
         order = order[_sorted(slab << 16 | rank[order, axis])]
         slabs *= fan
     return order
