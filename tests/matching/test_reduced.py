@@ -1,5 +1,7 @@
 """Reduced costs and their assignments against the prices they are made of, and against scipy pair by pair."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -68,3 +70,19 @@ def test_blocks_of_all_shapes():
     reduced = ReducedCosts(lambda u, v: table[u, v])
     partner = reduced.assign(u=np.array([0, 1, 2]), n=n, v=np.array([0, 0, 0]), m=m)
     assert partner.tolist() == [1, 0, -1]  # -5 - 4 beats -1 - 6; nothing in the last row saves
+
+
+def test_two_graphs_cost_the_same_in_one_list_as_in_two():
+    for cost, graphs in costs():
+        for pair in itertools.pairwise(graphs):
+            nodes = embed_all(cost, pack(pair))
+            sides = [slice(u, v) for u, v in itertools.pairwise(nodes.ptr.tolist())]
+            one, other = (
+                NodeCosts(
+                    nodes.embedding[s], nodes.deletion[s], nodes.insertion[s], torch.tensor([0, s.stop - s.start])
+                )
+                for s in sides
+            )
+            together = reduced_costs(cost, source=nodes, target=nodes)(*sides)
+            apart = reduced_costs(cost, source=one, target=other)(slice(None), slice(None))
+            assert np.array_equal(together, apart)

@@ -92,13 +92,16 @@ class EuclideanReducedCosts(ReducedCosts):
     """
 
     def __init__(self, a: NodeCosts, b: NodeCosts) -> None:
-        h = to_array(a.embedding)
-        # Far from the origin inner products cancel; distances do not change if both sides move together.
+        apart = b.embedding is not a.embedding
+        h = np.concatenate([to_array(c.embedding) for c in ((a, b) if apart else (a,))])
+        # Far from the origin inner products cancel; distances do not change if both sides move together. All nodes
+        # have their say in where to, so that two graphs give the same costs in one list as in two.
         middle = h.mean(0) if h.shape[0] else np.zeros(h.shape[1], h.dtype)
-        self.source, self.source_square = _centred(h, middle)
-        self.target, self.target_square = self.source, self.source_square
-        if b.embedding is not a.embedding:
-            self.target, self.target_square = _centred(to_array(b.embedding), middle)
+        self.source, self.source_square = self.target, self.target_square = _centred(h, middle)
+        if apart:
+            n = a.embedding.shape[0]
+            self.source, self.source_square = self.source[:n], self.source_square[:n]
+            self.target, self.target_square = self.target[n:], self.target_square[n:]
         self.deletion, self.insertion = (np.ascontiguousarray(to_array(t)) for t in (a.deletion, b.insertion))
         # What is not a number is so in the sum of all, too; sums may overflow where no number does.
         sums = (self.source_square, self.target_square, self.deletion, self.insertion)
