@@ -3,6 +3,7 @@ import gzip
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -286,6 +287,15 @@ def test_scaffolds_stay_together():
     assert len({where[i] for i in range(12)}) == 1
     assert len({where[i] for i in range(12, 16)}) == 1
     assert where[0] == 0
+
+
+def test_scaffolds_do_not_go_by_the_order_of_a_file():
+    smiles = [f"C1{'C' * k}C1{'O' * many}" for k in range(1, 40) for many in range(2)]
+    shuffled = np.random.default_rng(0).permutation(len(smiles))
+    split, other = scaffold_split(smiles), scaffold_split([smiles[i] for i in shuffled])
+    for part, same in zip(vars(split).values(), vars(other).values(), strict=True):
+        assert sorted(shuffled[same].tolist()) == part.tolist()
+    assert split.test.tolist() != list(range(len(smiles)))[-len(split.test) :]
 
 
 def test_a_csv_is_parsed_once_and_again_when_it_changes(tmp_path, monkeypatch):

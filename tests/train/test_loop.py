@@ -260,3 +260,17 @@ def test_training_graphs_without_nodes_are_refused():
     with pytest.raises(InputError, match="none of the 2 training graphs has a node"):
         with_features(graphs, torch.tensor([0, 1]))
     assert with_features(graphs, torch.tensor([0, 2])).x.shape[0] == 3
+
+
+def test_labels_of_one_class_are_refused_before_training():
+    rng = np.random.default_rng(0)
+    graphs = [random_graph(rng, 4, y=[float(i < 16)]) for i in range(24)]
+    split = Split(torch.arange(0, 12), torch.arange(12, 16), torch.arange(16, 24))
+    started = []
+    with pytest.raises(InputError, match="both classes, but the 4 to judge by are of one"):
+        train(Dataset("sorted", pack(graphs), "binary"), split=split, progress=False, on_epoch_end=started.append)
+    model = torch.nn.Linear(1, 1)
+    model.forward = started.append
+    with pytest.raises(InputError, match="both classes"):
+        train(Dataset("sorted", pack(graphs), "binary"), split=split, model=model, progress=False)
+    assert not started

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import torch
 from torch_geometric.data import Data
@@ -137,7 +138,10 @@ def read_smiles(
 
 
 def scaffold_split(smiles: list[str]) -> Split:
-    """Split 80/10/10; molecules of one Bemis-Murcko scaffold stay together: common ones train, rare ones test."""
+    """Split 80/10/10; molecules of one Bemis-Murcko scaffold stay together: common ones train, rare ones test.
+
+    Which of the rare ones test does not go by the order of the molecules: files are often sorted by label.
+    """
     rdkit()
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
@@ -146,6 +150,7 @@ def scaffold_split(smiles: list[str]) -> Split:
         groups[MurckoScaffoldSmiles(smiles=text, includeChirality=True)].append(index)
     parts: list[list[int]] = [[], [], []]
     room = (0.8 * len(smiles), 0.1 * len(smiles), len(smiles))
-    for members in sorted(groups.values(), key=lambda g: (-len(g), g[0])):
+    order = sorted(groups, key=lambda scaffold: (-len(groups[scaffold]), crc32(scaffold.encode()), scaffold))
+    for members in (groups[scaffold] for scaffold in order):
         next(part for part, most in zip(parts, room, strict=True) if len(part) + len(members) <= most).extend(members)
     return Split(*(torch.tensor(sorted(p), dtype=torch.long) for p in parts))

@@ -30,7 +30,7 @@ from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import FitLoop, FitOptions, Line
 from epic.parallel import need_workers
 from epic.random import derived, digest
-from epic.train.metrics import score
+from epic.train.metrics import roc_auc, score
 
 PARTS = ("train", "validation", "test")
 
@@ -189,9 +189,13 @@ def train(
         Scores with the weights of the best validation score, which the model is left with.
 
     Raises:
-        InputError: A part of the split is empty, the checkpoint is of another run, or the loss is not finite.
+        InputError: A part of the split is empty or of one class, the checkpoint is of another run, or the loss is not
+            finite.
     """
     need_parts(split)
+    if dataset.task == "binary":
+        for y in dataset.y[split.validation], dataset.y[split.test]:
+            roc_auc(y, y)  # refuses labels of one class, which it would refuse after the first evaluation
     options = options or Training()
     graphs = with_features(dataset.graphs, split.train)
     method = method or Vanilla(seed=options.seed)
