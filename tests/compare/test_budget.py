@@ -1,6 +1,7 @@
 """A comparison in the time given, with a clock that only runs advance."""
 
 import math
+import re
 from itertools import product
 from types import SimpleNamespace
 
@@ -79,8 +80,9 @@ def test_a_budget_is_kept_and_answers(within, budget):
     for row in table[1:]:
         assert row.difference.splits >= 3
         assert math.isfinite(row.difference.high - row.difference.low)
-    assert len(found.said) == 1
-    assert found.said[0].startswith("To fit in")
+    assert all(said.startswith("To fit in") for said in found.said)
+    assert re.search(f": {found.runs.plan.splits}( of 5)? splits", found.said[-1])  # of what was done
+    assert found.said[-1].endswith("trained to the end.") == (found.runs.plan.options.get("updates", 5000) < 5000)
     assert not found.finished
 
 
@@ -155,6 +157,7 @@ def test_a_larger_budget_reuses_what_is_there(within):
     small = within(plan, 130)
     assert small.said[0].startswith("To fit in 2 min: 3 of 5 splits, 1 seed, 200 updates: ")
     assert (small.runs.plan.splits, small.finished) == (4, False)  # there was time for one more
+    assert small.said[1:] == ["To fit in 2 min: 4 of 5 splits, 1 seed, 200 updates: about 2 min."]
     large = within(plan, 600)
     assert large.finished
     assert not [t for t in large.clock.done if t.kind == "probe"]  # how long runs take is known

@@ -131,7 +131,8 @@ class Sized:
             )
         if self.cut == whole(self.asked):
             return f"All that was asked for fits in {duration(budget)}: {told}."
-        return f"To fit in {duration(budget)}: {told}."
+        short = " Networks trained so briefly say little about networks trained to the end." * (self.cut.share < 1)
+        return f"To fit in {duration(budget)}: {told}.{short}"
 
 
 def what_is_done(asked: Plan, cut: Cut) -> str:
@@ -175,8 +176,7 @@ def sized(asked: Plan, store: Store, times: Times, *, seconds: float, workers: i
     """
 
     def needed(cut: Cut) -> float:
-        todo = Runs(cut.of(asked), store).todo
-        return times.total(todo) / workers + times.longest(todo) * (1 - 1 / workers)
+        return times.spread(Runs(cut.of(asked), store).todo, workers)
 
     cut, before = least(asked), whole(asked)
     taken = needed(cut)
@@ -235,12 +235,16 @@ class Budget:
         return self._end - self._clock()
 
     def plan(self) -> None:
-        """Replace the plan by one that fits in the time that is left, and say so."""
+        """Replace the plan by one that fits in the time that is left."""
         left = max(0.0, self.left)
-        self.sized = sized(self.asked, self.runs.store, self.times, seconds=left, workers=self.workers)
-        self.runs.replan(self.sized.plan)
+        self._take(sized(self.asked, self.runs.store, self.times, seconds=left, workers=self.workers))
+
+    def _take(self, found: Sized) -> None:
+        """Replace the plan, and say so."""
+        self.sized = found
+        self.runs.replan(found.plan)
         if self.say is not None:
-            known = self.sized.sentence(self.seconds)
+            known = found.sentence(self.seconds)
             self.say(known if self.times else f"{duration(self.seconds)} are too short to time a run: take longer.")
 
     def grow(self) -> bool:
@@ -251,10 +255,10 @@ class Budget:
             return False
         more = replace(cut, splits=cut.splits + 1)
         todo = Runs(more.of(self.asked), self.runs.store).todo
-        if self.times.total(todo) / self.workers + self.times.longest(todo) * (1 - 1 / self.workers) > self.left:
+        taken = self.times.spread(todo, self.workers)
+        if taken > self.left:
             return False
-        self.sized = replace(self.sized, cut=more)
-        self.runs.replan(more.of(self.asked))
+        self._take(replace(self.sized, cut=more, seconds=self.seconds - self.left + taken))
         return True
 
     def allows(self, cell: list[Task]) -> bool:

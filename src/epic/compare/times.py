@@ -72,6 +72,10 @@ class Times:
         """Return the seconds of the longest task."""
         return max((sum(self._parts(task)) for task in tasks), default=0.0)
 
+    def spread(self, tasks: list[Task], workers: int) -> float:
+        """Return the seconds until workers have done the tasks; at the end, one of them waits for the longest."""
+        return self.total(tasks) / workers + self.longest(tasks) * (1 - 1 / workers)
+
     def _parts(self, task: Task) -> tuple[float, float]:
         """Estimate training and all else, and learning before it."""
         places = _alike(task.config)
