@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from numbers import Integral
+from numbers import Integral, Real
+from typing import Any
 
 
 class InputError(ValueError):
@@ -61,14 +63,28 @@ def nearest(value: str, known: list[str]) -> list[str]:
     return [known[lower.index(name)] for name in found]
 
 
-def need_count(value: object, name: str) -> int:
-    """Return a whole number from 1 up.
+def need_number(value: Any, name: str) -> float:
+    """Return a finite number.
+
+    >>> need_number(3, "lr")
+    3.0
+    """
+    try:
+        if isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    except OverflowError:  # an int of hundreds of digits
+        pass
+    raise InputError(f"{name} must be a number, got {value!r}"[:300])
+
+
+def need_count(value: object, name: str, *, least: int = 1) -> int:
+    """Return a whole number from 1, or another, up.
 
     >>> need_count(3, "k")
     3
     """
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)
 
 
@@ -78,6 +94,8 @@ def need_some(names: Sequence[str], what: str) -> Sequence[str]:
     >>> need_some(["epic"], "methods")
     ['epic']
     """
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise InputError(f"{what} must be a list of names, got {names!r}")
     if not names:
         raise InputError(f"no {what} are named: give one at least, or leave the option out")
     return names

@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from torch import Generator
 
 from epic.augment.params import Check
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, need_number
 from epic.graphs.packed import PackedGraphs
-
-
-def number(value: Any, name: str) -> float:
-    """Return a finite number."""
-    try:
-        if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and math.isfinite(value):
-            return float(value)
-    except OverflowError:  # an int of hundreds of digits
-        pass
-    raise InputError(f"{name} must be a number, got {value!r}"[:300])
 
 
 def _number_that(holds: Callable[[float], bool], words: str) -> Check:
     """Return a check for numbers for which ``holds`` is true; ``words`` say so."""
 
     def check(value: Any, name: str) -> float:
-        if not holds(number(value, name)):
+        if not holds(need_number(value, name)):
             raise InputError(f"{name} must {words}, got {value}")
         return float(value)
 
@@ -45,7 +34,7 @@ ratio = _number_that(lambda v: 0 <= v <= 1000, "be a number from 0 to 1000 (gene
 
 def count(value: Any, name: str) -> int:
     """Return a whole number from 1 up."""
-    if number(value, name) != round(value):
+    if need_number(value, name) != round(value):
         raise InputError(f"{name} must be a whole number, got {value}")
     if value < 1:
         raise InputError(f"{name} must be at least 1, got {value}")

@@ -21,7 +21,7 @@ from epic.compare.times import seconds_of
 from epic.compare.verdict import LEAST
 from epic.data import Dataset, load, write_graphs
 from epic.data.splits import check_draw
-from epic.errors import choose, need_some
+from epic.errors import choose, need_count, need_number, need_some
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
 from epic.train.network import Network, check_network, load_network
@@ -211,7 +211,7 @@ def compare(
         dataset.parent.mkdir(parents=True, exist_ok=True)
         write_graphs(dataset, graphs)
     asked = study(str(dataset), methods, results=results, model=model, progress=progress, **options)
-    limit = seconds_of(budget) if isinstance(budget, str) else budget
+    limit = seconds_of(budget) if isinstance(budget, str) else budget and need_number(budget, "budget")
     how = {"workers": workers, "ray": ray, "retry": retry, "budget": limit, "progress": progress}
     asked.run(**how, say=logger.warning, tell=logger.info)
     return asked
@@ -319,9 +319,9 @@ def plan_of(
             *map(baseline_entry, baselines),
         ),
         sizes=(None,) if sizes is None else tuple(dict.fromkeys(sizes)),
-        splits=splits or (10 if curve else 5),
-        seeds=seeds or (1 if curve else 3),
-        tune=(0 if curve else 3) if tune is None else tune,
+        splits=(10 if curve else 5) if splits is None else need_count(splits, "splits"),
+        seeds=(1 if curve else 3) if seeds is None else need_count(seeds, "seeds"),
+        tune=(0 if curve else 3) if tune is None else need_count(tune, "tune", least=0),
         plain=("lr",) if given.get("network") else ("lr", "dropout"),
         options={"split": "stratified", "outputs": curve, **{k: v for k, v in given.items() if v is not None}},
         checksums=checksums or {},

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, need_number
 from epic.graphs.packed import matrix
 
 Price = float | Callable[[Tensor], Tensor]
@@ -51,14 +51,11 @@ class EdgeCost:
     ) -> None:
         if scale is not None:
             choose(scale, ["nodes"], "scale of edge costs")
-        for name, value in (
-            ("price", price),
-            ("insertion", insertion),
-            ("deletion", deletion),
-            ("substitution", substitution),
-        ):
-            if isinstance(value, (int, float)) and not 0 <= value < float("inf"):
-                raise InputError(f"the {name} of an edge must be 0 or more and finite, got {value}")
+        others = {"insertion": insertion, "deletion": deletion, "substitution": substitution}
+        numbers = {name: value for name, value in others.items() if value is not None and not callable(value)}
+        for name, value in {"price": price, **numbers}.items():
+            if need_number(value, f"the {name} of an edge") < 0:
+                raise InputError(f"the {name} of an edge must be 0 or more, got {value}")
         self.price, self.scale, self.directed = price, scale, directed
         self.insertion, self.deletion, self.substitution = insertion, deletion, substitution
 

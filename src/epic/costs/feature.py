@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from epic.costs.base import Cost, euclidean
-from epic.errors import InputError
+from epic.errors import InputError, need_number
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.matching.types import NodeCosts
 
@@ -28,7 +28,7 @@ class FeatureCost(Cost):
     metric = "euclidean"
 
     def __init__(self, edit: float | None = None) -> None:
-        if edit is not None and not 0 < edit < torch.finfo(torch.float).max:
+        if edit is not None and not 0 < need_number(edit, "edit") < torch.finfo(torch.float).max:
             raise InputError(f"edit must be positive and finite, got {edit}")
         self.edit = edit
 

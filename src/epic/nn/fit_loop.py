@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from epic._checkpoint import load_checkpoint, save_checkpoint
 from epic._threads import few_threads
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, need_number
 from epic.random import base_seed, derived
 
 Line = dict[str, Any]
@@ -77,6 +77,11 @@ class FitOptions:
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", base_seed(self.seed))
         choose(self.schedule, SCHEDULES, "schedule")
+        for field in fields(self):
+            if field.type in ("int", "float"):
+                value = need_number(getattr(self, field.name), field.name)
+                if field.type == "int" and value != round(value):
+                    raise InputError(f"{field.name} must be a whole number, got {value}")
         if not 0 <= self.average < 1:
             raise InputError(f"average must lie in [0, 1), got {self.average}")
         for name in self.positive:

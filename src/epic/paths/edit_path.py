@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -205,6 +206,8 @@ class EditPath:
 
     def _step(self, k: int) -> int:
         count = len(self)
+        if isinstance(k, bool) or not isinstance(k, Integral):
+            raise InputError(f"a step of a path is a whole number from 0 to {count}, got {k!r}")
         if not -count - 1 <= k <= count:
             raise IndexError(
                 f"step {k} of a path with {count} operations: steps run from 0 (source) to {count} (target)"
