@@ -33,6 +33,16 @@ def test_it_inserts_what_is_missing_and_no_more():
     assert "class 0 -> 1 by 3 of" in repr(found)
 
 
+def test_graphs_and_classes_are_called_by_their_names():
+    reference = [lollipop_graph(4, 3), lollipop_graph(5, 6)]
+    for graph, name in zip(reference, ("short", "long"), strict=True):
+        graph.name, graph.class_names = name, ("small", "large")
+    found = counterfactual(reference[0], by_size, reference=reference)
+    told = "Counterfactual(short: class small -> large by 3 of 11 operations towards long, cost 3.000 of "
+    assert repr(found).startswith(told)
+    assert repr(found.path).startswith("EditPath(short -> long: 7 -> 11 nodes, ")
+
+
 def test_it_deletes_on_the_way_back():
     found = counterfactual(lollipop_graph(6, 6), by_size, reference=lollipop(30, seed=0))
     assert (found.before, found.after, found.step) == (1, 0, 3)

@@ -102,7 +102,11 @@ class Parameters:
         cls.__signature__ = inspect.Signature(sorted(arguments, key=lambda a: a.kind))  # type: ignore[attr-defined]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        given = inspect.signature(type(self)).bind(*args, **kwargs).arguments
+        taken = inspect.signature(type(self))
+        try:
+            given = taken.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{type(self).__name__}: {error}. It takes {taken}") from None
         self._assign({**{n: p.default for n, p in self.params.items()}, **given})
         self.__post_init__()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -30,9 +30,9 @@ class Neighbors:
     index: Tensor
     distance: Tensor
     solved: int
-    tied: Tensor
-    tied_distance: Tensor
-    rounding: float
+    tied: Tensor = field(repr=False)
+    tied_distance: Tensor = field(repr=False)
+    rounding: float = field(repr=False)
 
 
 def nearest(

@@ -60,9 +60,12 @@ class Counterfactual:
         return self.path.operations[: self.step]
 
     def __repr__(self) -> str:
+        names, (graph, reference) = self.path.class_names, self.path.ends
+        before, after = (names[c] if c < len(names) else c for c in (self.before, self.after))
         return (
-            f"Counterfactual(class {self.before} -> {self.after} by {self.step} of {len(self.path)} operations towards "
-            f"reference {self.reference}, cost {self.cost:.3f} of {self.path.distance:.3f})"
+            f"Counterfactual({graph and f'{graph}: '}class {before} -> {after} by {self.step} of {len(self.path)} "
+            f"operations towards {reference or f'reference {self.reference}'}, cost {self.cost:.3f} of "
+            f"{self.path.distance:.3f})"
         )
 
 

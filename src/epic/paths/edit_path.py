@@ -83,8 +83,9 @@ class EditPath:
         kinds = [op.kind for op in self.operations]
         parts = ", ".join(f"{kinds.count(k)} {k}" for k in ("substitute", "delete", "insert"))
         before, after = self._ops.graphs.sizes.tolist()
+        ends = f"{' -> '.join(self.ends)}: " if any(self.ends) else ""
         return (
-            f"EditPath({before} -> {after} nodes, {len(self)} operations: {parts}; "
+            f"EditPath({ends}{before} -> {after} nodes, {len(self)} operations: {parts}; "
             f"distance {self.distance:.3f}, order {self.order})"
         )
 
