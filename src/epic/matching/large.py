@@ -111,8 +111,9 @@ def _improve(
     pairs, sources = kept.size, kept.size + gone.size
     if not (sources and pairs + new.size):
         return
-    at = other[match[kept]] if who == "target" else one[kept]
-    order, block = _blocks(np.concatenate([at, one[gone], other[new]]), BLOCK if pairs else 2 * BLOCK, kind, rng)
+    at = other.take(match[kept], 0) if who == "target" else one.take(kept, 0)
+    rank = np.concatenate([at, one.take(gone, 0), other.take(new, 0)])
+    order, block = _blocks(rank, BLOCK if pairs else 2 * BLOCK, kind, rng)
     is_source, is_target = order < sources, (order < pairs) | (order >= sources)
     source = np.concatenate([kept, gone])[order[is_source]]
     target = np.concatenate([match[kept], gone, new])[order[is_target]]  # gone holds the places of single sources
@@ -160,8 +161,11 @@ def _neighbours_together(rank: np.ndarray, count: int, rng: np.random.Generator)
 def _ranks(place: np.ndarray) -> np.ndarray:
     """Return the rank of every point along every axis, in 16 bits: regions need no more, and it sorts fast."""
     size, axes = place.shape
+    bits = (np.asarray(place.T, dtype=np.float32, order="C") + 0.0).view(np.uint32)  # -0 and 0 are the same place
+    rising = np.where(bits >> 31, ~bits, bits | 1 << 31)  # these integers rise as their floats do
     rank = np.empty((size, axes), dtype=np.uint32)
-    np.put_along_axis(rank, np.argsort(place, axis=0, kind="stable"), np.arange(size, dtype=np.uint32)[:, None], axis=0)
+    for axis in range(axes):
+        rank[_sorted(rising[axis]), axis] = np.arange(size)
     return rank if size <= 1 << 16 else (rank * ((1 << 16) / size)).astype(np.uint32)
 
 

@@ -128,11 +128,11 @@ class EuclideanReducedCosts(ReducedCosts):
     def take(self, source: np.ndarray, target: np.ndarray) -> EuclideanReducedCosts:
         """Return the reduced costs between some source nodes and some target nodes, by their numbers."""
         made = copy.copy(self)
-        made.source, made.source_square, made.deletion = (
-            t[source] for t in (self.source, self.source_square, self.deletion)
+        made.source, made.source_square, made.deletion = (  # take is several times faster than an index here
+            t.take(source, 0) for t in (self.source, self.source_square, self.deletion)
         )
         made.target, made.target_square, made.insertion = (
-            t[target] for t in (self.target, self.target_square, self.insertion)
+            t.take(target, 0) for t in (self.target, self.target_square, self.insertion)
         )
         return made
 
