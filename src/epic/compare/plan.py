@@ -32,6 +32,8 @@ class Entry(BaseModel):
             runs of its own; calibration and weight are fitted on validation graphs.
         options: What differs in the config of its runs, for example another ``backbone`` (a classifier without a
             network) or number of ``updates``.
+        only: Datasets that it is run on; all of the plan, if empty.
+        reason: Why it is not run on the others, in words that end a sentence.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,6 +44,12 @@ class Entry(BaseModel):
     cost: dict[str, Any] = {}
     options: dict[str, Any] = {}
     mix: tuple[str, str] | None = None
+    only: tuple[str, ...] = ()
+    reason: str = ""
+
+    def runs_on(self, dataset: str) -> bool:
+        """Tell whether it has runs of its own on a dataset."""
+        return self.mix is None and (not self.only or dataset in self.only)
 
     @property
     def is_baseline(self) -> bool:
@@ -175,13 +183,17 @@ class Plan(BaseModel):
     def example(self, entry: Entry) -> Task:
         """Return a run of an entry with its default settings, on the first split of the largest size."""
         size = None if None in self.sizes else max(s or 0 for s in self.sizes)
-        group = Group(self.datasets[0], self.backbones[0], self.noise[0], self.first_split, size)
+        dataset = next((d for d in self.datasets if entry.runs_on(d)), self.datasets[0])
+        group = Group(dataset, self.backbones[0], self.noise[0], self.first_split, size)
         return self._task(group, entry, {}, {}, TUNING_SEED)
 
     def count(self) -> int:
         """The number of tasks in all, tuning included."""
-        tries = sum(len(self._tries(e)) for e in self.entries if self._tuned(e)) + len(self._plain_tries())
-        return len(self.groups()) * (sum(e.mix is None for e in self.entries) * self.seeds + tries)
+        tries = {e.label: self.seeds + len(self._tries(e)) * self._tuned(e) for e in self.entries}
+        return sum(
+            len(self._plain_tries()) + sum(tries[e.label] for e in self.entries if e.runs_on(group.dataset))
+            for group in self.groups()
+        )
 
     def expand(self, group: Group, store: Store) -> GroupTasks:
         """List the tasks of a group. Settings are chosen before the runs that use them are listed.
@@ -194,7 +206,7 @@ class Plan(BaseModel):
         found.tuning.extend(tries)
         plain = _best(choices, tries, store) if choices else {}
         for entry in self.entries:
-            if entry.mix is not None:
+            if not entry.runs_on(group.dataset):
                 found.reported.append([])
                 found.settings.append({})
                 continue

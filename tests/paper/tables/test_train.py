@@ -212,3 +212,19 @@ def test_a_baseline_of_ours_has_no_number_of_the_paper(tmp_path):
     found = cells(table_of(plan, fill(plan, tmp_path / "r.jsonl", lambda c: 0.8)))
     assert found["vanilla", "BZR"].printed is not None
     assert found["counts", "BZR"].printed is None
+
+
+def test_a_row_may_be_of_some_datasets_only(tmp_path):
+    rows = ("vanilla", "drop_edge", {"label": "submix", "method": "submix", "only": ["B"], "reason": "as a test"})
+    plan = tiny(entries=rows)
+    assert plan.count() == 2 * 2 * 2 + 2  # two seeds of two rows on two datasets, and of one row on one
+    assert plan.example(plan.entries[2]).config["dataset"] == "B"
+    store = fill(plan, tmp_path / "r.jsonl", score)
+    assert len(store) == plan.count()
+    table = table_of(plan, store)
+    empty, there = cells(table)["submix", "A"], cells(table)["submix", "B"]
+    assert (empty.mean, empty.expected, empty.count, empty.measured()) == (None, 0, "", "-")
+    assert (there.runs, there.mark) == (2, None)
+    assert table.blocks[0].ranked == ("A", "B")
+    assert [r.rank for r in table.blocks[0].rows] == [2.0, 1.0, None]
+    assert "submix: on B alone, as a test." in table.notes

@@ -92,6 +92,12 @@ class Call:
             raise InputError(f"{self.plan} is on graphs of its own: leave out --datasets")
         if self.backbones is not None and all(p.kind != "train" for p in parts):
             raise InputError(f"{self.plan} trains no classifier: leave out --backbones")
+        for entry in self.build(self.plan).entries if self.methods and self.datasets else ():
+            if entry.only and not set(entry.only) & set(self.datasets or ()):
+                raise InputError(
+                    f"{self.plan} has {entry.label} on {', '.join(entry.only)} alone, {entry.reason}: epic compare "
+                    "takes any dataset"
+                )
         return [self.build(p.name) for p in parts]
 
     def build(self, name: str) -> PaperPlan:

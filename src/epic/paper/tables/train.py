@@ -40,7 +40,11 @@ def train_table(runs: Runs) -> Table:
                 if found.done:
                     metrics[METRICS[found.task]] = None
                 cell = replace(
-                    summary(found.values, plan.splits * plan.seeds, len(found.errors)),
+                    summary(
+                        found.values,
+                        plan.splits * plan.seeds if entry.mix or entry.runs_on(dataset) else 0,
+                        len(found.errors),
+                    ),
                     settings=tuple(dict.fromkeys(found.chosen)),
                     seconds=float(np.mean(found.epoch_seconds)) if found.epoch_seconds else None,
                     difference=gaps.get((entry.label, backbone, noise, dataset)),
@@ -48,13 +52,14 @@ def train_table(runs: Runs) -> Table:
                 cells.append(cell.with_printed(paper.get(dataset)))
             rank = next((c.mean_rank for c in paper.values()), None)
             rows.append(Row(entry.label, tuple(cells), printed_rank=rank))
-        methods = tuple(r for r, e in zip(rows, plan.entries, strict=True) if not e.is_baseline)
-        others = tuple(r for r, e in zip(rows, plan.entries, strict=True) if e.is_baseline)  # neither ranked nor marked
+        apart = [e.is_baseline or bool(e.only) for e in plan.entries]  # neither ranked nor marked
+        methods, others = (tuple(r for r, a in zip(rows, apart, strict=True) if a is side) for side in (False, True))
         block = marked(ranked(Block(block_title(backbone, noise), methods, backbone, noise), plan.datasets))
         blocks.append(replace(block, rows=(*block.rows, *others)))
     started = [b for b in blocks if b.begun] or blocks
     said = f"{SPREAD} {SPREAD_OF_THE_PAPER}" if known else SPREAD
     notes = [said, *_rank_notes(plan, started, known)]
+    notes += [f"{e.label}: on {', '.join(e.only)} alone, {e.reason}." for e in plan.entries if e.only]
     if len(started) < len(blocks):
         notes.append(f"Not run: {', '.join(b.title for b in blocks if not b.begun)}.")
     metric = " or ".join(metrics) or METRICS["binary" if plan.name == "molecules" else "classes"]
