@@ -7,6 +7,7 @@ import statistics
 from pathlib import Path
 
 import pytest
+from scipy import stats
 
 from epic.train.config import RESULTS_VERSION
 
@@ -136,3 +137,36 @@ def test_tables_of_this_version_are_up_to_date(monkeypatch):
     assert script["PART"].pattern == PART.pattern
     for part in parts():
         assert part[0] == script["generated"](part), "run docs/update.py"
+
+
+@pytest.mark.parametrize(
+    ("plan", "row", "others", "block"),
+    [
+        ("main", "epic", (), "GIN"),
+        ("noise", "epic", (), "GIN"),
+        ("costs", "learned", ("unit", "feature"), "GIN"),
+        ("distance", "learned", ("unit", "feature"), "of equally near ones, the first"),
+        ("order", "bfs", ("random",), "GIN"),
+    ],
+)
+def test_claims_say_what_the_tables_have(plan, row, others, block):
+    """Mean difference to the best of the others, its interval, and in how many places it is above zero."""
+    table = {}
+    for part in PART.finditer(PAGE):
+        for where, title, label, column, text in cells(part[3]):
+            found = CELL.match(text)
+            if where == plan and block in title and label != "counts" and found and not found[3]:
+                table.setdefault((title, column), {})[label] = float(found[1])
+    gaps = []
+    for scores in table.values():
+        rivals = set(others) or scores.keys() - {row}
+        if rivals and scores.keys() >= {row, *rivals}:
+            gaps.append(scores[row] - max(scores[name] for name in rivals))
+    claims = PAGE.partition("claim by claim")[2].partition("## ")[0]
+    said = next(text for text in re.split(r"[|;]", claims) if text.strip().startswith(f"`{plan}`"))
+    mean = statistics.mean(gaps)
+    assert f"{sum(g > 0 for g in gaps)} of {len(gaps)} places" in said
+    assert f"{mean:+.1f} points on average" in said
+    if len(gaps) > 4:
+        half = stats.t.ppf(0.975, len(gaps) - 1) * statistics.stdev(gaps) / len(gaps) ** 0.5
+        assert f"({mean - half:+.1f} to {mean + half:+.1f})" in said
