@@ -3,8 +3,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch_geometric.data import Data
 
-from epic import EdgeCost, FeatureCost, UnitCost
+from epic import EdgeCost, FeatureCost, UnitCost, edit_distance
 from epic._kernels import backend
 from epic.distance.edges import PricedGraphs
 from epic.distance.pairs import Pairs, embed_all, node_distances
@@ -84,6 +85,25 @@ def test_a_pair_has_the_same_answer_in_any_company():
         partner = together.assignment.partner[first:last]
         shift = together.assignment.target_ptr[p]
         assert np.where(partner >= 0, partner - shift, -1).tolist() == alone.assignment.partner.tolist()
+
+
+def test_edges_of_other_graphs_have_no_say():
+    graphs = random_graphs(6, seed=4, x="float", nodes=7, edge_width=1)
+    stranger = random_graph(np.random.default_rng(0), 5, x="float", edge_width=1, y=[0])
+    stranger.edge_attr = torch.full_like(stranger.edge_attr, 1e3)
+    dear = EdgeCost(insertion=lambda a: a[:, 0].abs(), deletion=lambda a: 2 * a[:, 0].abs(), substitution=0.5)
+    i, j = all_pairs(6)
+    among, alone = (priced(some, FeatureCost(edit=2.0), dear).match(i, j) for some in ([*graphs, stranger], graphs))
+    assert among.assignment.partner.tolist() == alone.assignment.partner.tolist()
+
+
+@pytest.mark.skipif(not backend.enabled(), reason="needs numba: pip install 'epic-graph[fast]'")
+def test_a_pair_that_is_long_and_thin_takes_little_memory():
+    """A square of the longer side would have 36 GB."""
+    many = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=70_000)
+    one = Data(edge_index=torch.empty(2, 0, dtype=torch.long), num_nodes=1)
+    assert edit_distance(many, one, UnitCost(), method="edges") == 70_000
+    assert edit_distance(one, many, UnitCost(), method="edges") == 70_000
 
 
 def test_many_kinds_of_edges_are_matched_in_parts(monkeypatch):

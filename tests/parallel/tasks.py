@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tqdm import tqdm
+
 
 def half(number):
     if number % 2:
@@ -51,7 +53,8 @@ def kill_at_zero(number):
 
 
 def note_and_wait(folder):
-    """Say which process this is, and stay."""
+    """Show no progress, as runs do, say which process this is, and stay."""
+    list(tqdm([1], disable=True))
     (Path(folder) / f"worker-{os.getpid()}").write_text("")
     time.sleep(60)
 

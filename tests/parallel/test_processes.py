@@ -114,7 +114,7 @@ def harness(folder, task, ready):
     (folder / "harness.py").write_text(HARNESS.format(task=task, folder=str(folder)))
     root = Path(__file__).parents[2]
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", str(folder / "harness.py")],
+        [sys.executable, "-W", "error", "-W", "default:resource_tracker", str(folder / "harness.py")],
         env={**os.environ, "PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"},
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background a shell ignores it

@@ -97,8 +97,7 @@ def search(
         How many bounds were computed.
     """
     n, m = node.shape
-    size = np.array([max(n, m, 1)])
-    costs, real, whole = room(size, size)
+    costs, real, whole = room(np.array([n]), np.array([m]))
     block, partner, columns = np.empty((n, m)), np.empty(n, np.int64), np.empty(m, np.int64)
     trial, trial_origin, trial_gradient = np.empty(n, np.int64), np.empty(m, np.int64), np.empty((n, m))
     decided = np.zeros(n, np.int64)

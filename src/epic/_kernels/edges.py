@@ -171,7 +171,7 @@ def solve_pair(
     if rounds < 0:
         best[:] = match
         return bound
-    scale = largest(edge)
+    scale = largest(a, b, edge)
     eps = 1e-9 * max(scale, -bound / max(1, n))
     alone = np.empty(n, np.int64)
     solve_block(node, 0, 0, m, alone, costs, real, whole)
@@ -209,7 +209,7 @@ def fits(graph: tuple, first: int, n: int, codes: int) -> bool:
     if not (n >= 0 and 0 <= first <= ptr.size - 1 - n):
         return False
     for u in range(first, first + n):
-        if not 0 <= ptr[u] <= ptr[u + 1] <= min(to.size, code.size):
+        if not (0 <= ptr[u] <= ptr[u + 1] <= min(to.size, code.size) and ptr[u + 1] - ptr[u] <= n):
             return False
         for x in range(ptr[u], ptr[u + 1]):
             if not (0 <= to[x] < n and 0 < code[x] < codes):
@@ -248,17 +248,16 @@ def solve_edges(
     """
     if not (top.size == u.size == n.size == v.size == m.size == weight.size == bound.size):
         raise IndexError("the arrays of pairs differ in size")
-    total_rows, size = 0, 1
+    total_rows = 0
     for p in range(top.size):
         if not (fits(a, u[p], n[p], edge.shape[0]) and fits(b, v[p], m[p], edge.shape[1])):
             raise IndexError("a graph names a node or an edge that is not there")
         if not (0 <= top[p] <= field.shape[0] - n[p] and m[p] <= field.shape[1]):
             raise IndexError("a block is not in the field")
-        total_rows, size = total_rows + n[p], max(size, n[p], m[p])
+        total_rows += n[p]
     if partner.size != total_rows:
         raise IndexError("there are not as many partners as rows")
-    most = np.array([size])
-    costs, real, whole = room(most, most)
+    costs, real, whole = room(n, m)
     here = 0
     for p in range(top.size):
         node = field[top[p] : top[p] + n[p], : m[p]].copy()

@@ -257,11 +257,19 @@ def rematch(
     descend(gradient, eps, match, origin, a, b, edge)
 
 
-@jit(f"float64({MATRIX})")
-def largest(edge: np.ndarray) -> float:
-    """Return the most that one pair of edges saves."""
+@jit(f"float64({BOTH})")
+def largest(a: tuple, b: tuple, edge: np.ndarray) -> float:
+    """Return the most that one pair of edges of two graphs saves; edges of other graphs have no say."""
+    (ap, _, ac), (bp, _, bc) = a, b
+    here, there = np.zeros(edge.shape[0], np.bool_), np.zeros(edge.shape[1], np.bool_)
+    for x in range(ap[0], ap[-1]):
+        here[ac[x]] = True
+    for y in range(bp[0], bp[-1]):
+        there[bc[y]] = True
     scale = 0.0
     for k in range(edge.shape[0]):
-        for l in range(edge.shape[1]):
-            scale = max(scale, -edge[k, l])
+        if here[k]:
+            for l in range(edge.shape[1]):
+                if there[l]:
+                    scale = max(scale, -edge[k, l])
     return scale

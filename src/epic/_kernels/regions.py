@@ -159,7 +159,7 @@ def improve_region(
         best[i] = column_place[match[rows[i]]] if match[rows[i]] >= 0 else -1
         for j in range(m):
             half[i, j] = 0.5 * max(row_hope[rows[i]], column_hope[columns[j]])
-    scale, low = largest(edge), linearise(node, gradient, best, inverse, one, other, edge)
+    scale, low = largest(one, other, edge), linearise(node, gradient, best, inverse, one, other, edge)
     begin, found = low, best.copy()
     for again in range(2):
         if again:

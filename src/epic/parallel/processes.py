@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import threading
 import time
 import traceback
 from collections import deque
@@ -97,8 +98,11 @@ _installed: Callable[[Any], Any] | None = None
 
 def _install(function: Callable[[Any], Any], started: Event) -> None:
     """Keep the function in a worker: what it carries (graphs, a model) is then sent once, not with every task."""
+    from tqdm import tqdm
+
     global _installed
     _installed = function
+    tqdm.set_lock(threading.RLock())  # its own one is a semaphore, which a worker that is killed leaves behind
     started.set()
 
 
