@@ -51,3 +51,20 @@ def test_the_campaign_goes_on_where_it_stopped(monkeypatch, tmp_path):
     found = campaign(5, tmp_path / "f.json")
     assert len(numbers) == len(set(numbers)) == 5
     assert {c: found["memory"][c] for c in COLUMNS} == {**dict.fromkeys(COLUMNS, 0), "cases": 5, "accepted": 5}
+
+
+def test_a_kind_that_failed_is_done_again_as_a_whole(monkeypatch, tmp_path):
+    mended = []
+
+    def case(rng, folder):
+        if not mended:
+            raise WrongAnswer("not yet")
+        return "accepted"
+
+    for kind in list(KINDS):
+        monkeypatch.delitem(KINDS, kind)
+    monkeypatch.setitem(KINDS, "one", ("memory", case))
+    assert campaign(3, tmp_path / "f.json")["memory"]["wrong"] == 3
+    mended.append(True)
+    found = campaign(3, tmp_path / "f.json")["kinds"]["one"]
+    assert (found["cases"], found["accepted"], found["wrong"], found["failures"]) == (3, 3, 0, [])
