@@ -21,7 +21,7 @@ from epic.errors import InputError, choose, reading
 from epic.labels import TASKS
 
 log = logging.getLogger(__name__)
-FORMAT = "names"  # of the header of parsed sets; another one is parsed again
+FORMAT = "scaffolds by name"  # of parsed sets; those of another one are parsed again
 
 TEXTS = ("notes", "atoms", "bonds")  # of a dataset, kept in the header
 
