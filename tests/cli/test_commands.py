@@ -35,6 +35,13 @@ from tests.cli.command import epic
         (("augment", "{small}", "--out", "a", "--shard", "100"), "multiple of 256, got 100"),
         (("augment", "{small}", "--out", "a", "--part", "test"), "unknown part 'test'"),
         (("augment", "NCI2", "--out", "a"), "unknown dataset 'NCI2'"),
+        (
+            ("train", "{small}", "--backbone", "counts", "--method", "drop_edge"),
+            "counts is not trained in steps, so drop_edge cannot augment its graphs",
+        ),
+        (("fit", "{small}", "--out", "mine.csv"), "cannot write mine.csv: the name must end in .safetensors"),
+        (("path", "{small}", "0", "1", "--edge-price", "3"), "--edge-price is for --matching edges"),
+        (("gallery", "{small}", "--edge-price", "3"), "--edge-price is for --matching edges"),
         (("datasets", "--data", "/nowhere"), "there is no data folder /nowhere"),
     ],
 )
@@ -106,3 +113,27 @@ def test_numbers_beyond_reason_are_refused_at_once(tmp_path, command, reason):
     assert run.returncode == 2
     assert reason in run.stderr.replace("\n", " ")
     assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "quality {link} --methods drop_edge --graphs 5 --json {link}",
+        "path {link} 0 1 --out {link}",
+        "gallery {link} --out {link}",
+        "compare {small} --methods drop_edge --quick --results {link} --page {link}",
+        "report --results {link} --out {link}",
+        "reproduce lollipop --quick --results {link} --out {link}",
+    ],
+)
+def test_what_is_read_or_kept_is_not_written_over(small, tmp_path, command):
+    ending = ".json" if command.startswith("quality") else ".html"
+    kept = tmp_path / "kept.safetensors"
+    kept.write_bytes(small.read_bytes())
+    link = tmp_path / f"link{ending}"
+    link.symlink_to(kept)
+    run = epic(*command.format(link=link, small=small).split())
+    assert run.returncode == 2
+    assert "Traceback" not in run.stderr
+    assert f"cannot write {link}: it is {link}, which is needed; name another file" in run.stderr
+    assert kept.read_bytes() == small.read_bytes()

@@ -31,5 +31,5 @@ def test_the_graphs_are_not_replaced_by_their_cost(small):
     before = small.read_bytes()
     run = epic("fit", str(small), "--out", str(small), "--epochs", "1")
     assert run.returncode == 2
-    assert "holds the graphs to learn from: name another file" in run.stderr
+    assert "which is needed; name another file" in run.stderr
     assert small.read_bytes() == before

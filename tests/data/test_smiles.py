@@ -320,3 +320,12 @@ def test_a_header_longer_than_a_cell_may_be_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text("smiles,y," + "z" * csv.field_size_limit() + "x\nCC,1,2\n")
     with pytest.raises(InputError, match="line 1 cannot be read: field larger than field limit"):
         read_smiles(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("label", "says"), [("2.5", r"has one target only \(2.5\)"), ("nan", "has no label: all are missing or nan")]
+)
+def test_labels_that_say_nothing_are_refused(tmp_path, label, says):
+    (tmp_path / "m.csv").write_text("smiles,y\n" + "".join(f"{'C' * k}O,{label}\n" for k in range(1, 9)))
+    with pytest.raises(InputError, match=says):
+        read_smiles(tmp_path / "m.csv", task="values" if label == "2.5" else None)

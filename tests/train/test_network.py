@@ -32,6 +32,7 @@ def test_a_network_is_found_by_its_name(tmp_path, monkeypatch):
     [
         ("OnBatch", "named package.module:Class, got 'OnBatch'"),
         ("no_such_module:Net", "cannot import no_such_module"),
+        ("../nets:Net", "cannot import ../nets for the network '../nets:Net': TypeError: the 'package' argument"),
         ("tests.train.nets:Nothing", "tests.train.nets has no Nothing"),
         ("tests.train.nets:NUMBER", "is a int: name a class or a function"),
     ],
@@ -39,6 +40,54 @@ def test_a_network_is_found_by_its_name(tmp_path, monkeypatch):
 def test_a_wrong_name_is_told(name, message):
     with pytest.raises(InputError, match=message):
         load_network(name)
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("import sys\nsys.exit(0)\n", r"SystemExit: 0 \(.*, line 2\)"),
+        ("raise RuntimeError('boom')\n", r"RuntimeError: boom \(.*, line 1\)"),
+        ("def (\n", "SyntaxError: invalid syntax"),
+    ],
+)
+def test_a_module_that_fails_is_told_with_its_line(tmp_path, monkeypatch, source, says):
+    name = f"failing_{abs(hash(source))}"
+    (tmp_path / f"{name}.py").write_text(source)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    with pytest.raises(InputError, match=f"cannot import {name} for the network '{name}:Net': {says}"):
+        load_network(f"{name}:Net")
+
+
+class Failing(torch.nn.Module):
+    """A network that does what is asked for in place of a forward pass."""
+
+    def __init__(self, columns, outputs, act):
+        super().__init__()
+        self.weight, self.outputs, self.act = torch.nn.Parameter(torch.zeros(1)), outputs, act
+
+    def forward(self, batch):
+        return self.act(torch.zeros(batch.num_graphs, self.outputs))
+
+
+def leave(_):
+    raise SystemExit(0)
+
+
+@pytest.mark.parametrize(
+    ("network", "says"),
+    [
+        (lambda *_: leave(0), "fails: SystemExit: 0"),
+        (lambda *_: torch.nn.ReLU(), "has no parameters: there is nothing to train"),
+        (lambda _, outputs: torch.nn.LazyLinear(outputs), "has lazy layers"),
+        (lambda *sizes: Failing(*sizes, leave), "fails on .* SystemExit: 0"),
+        (lambda *sizes: Failing(*sizes, lambda y: y / 0), "not finite before any training"),
+        (lambda *sizes: Failing(*sizes, lambda y: y + 1j), "complex64"),
+    ],
+)
+def test_a_network_that_would_fail_in_every_run_is_refused_before(dataset, network, says):
+    with pytest.raises(InputError, match=says):
+        check_network(network, dataset)
 
 
 def test_both_forms_of_forward_give_the_same(dataset):

@@ -99,7 +99,7 @@ def compare(
     limit = None if budget is None else seconds_of(budget)
     for out, endings in ((page, (".html",)), (plot, (".png", ".pdf", ".svg"))):
         if out is not None:
-            need_writable(out, *endings)
+            need_writable(out, *endings, besides=[results, run["dataset"]])
     own = [text for text in model or () if "=" not in text]
     changes = pairs([text for text in model or () if "=" in text], "--model")
     if len(own) + bool(changes) > 1:

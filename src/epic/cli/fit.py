@@ -10,7 +10,6 @@ import typer
 from epic.cli.fields import options_from
 from epic.cli.messages import log, progress
 from epic.cli.options import DataFolder, Device, check_device, need_writable, opened
-from epic.errors import InputError
 from epic.train.config import CostConfig, RunConfig
 
 
@@ -30,9 +29,7 @@ def fit(
 
     Example: epic fit NCI1 --out nci1.safetensors
     """
-    need_writable(out)
-    if out.exists() and Path(run["dataset"]).exists() and out.samefile(run["dataset"]):
-        raise InputError(f"{out} holds the graphs to learn from: name another file for the cost")
+    need_writable(out, ".safetensors", besides=[run["dataset"]])
     check_device(device)
     from epic._io import alone
     from epic.costs import LearnedCost

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epic.cli.fields import listed, options_from
-from epic.cli.options import Atoms, CostFile, DataFolder, EdgePrice, Matching, Order, cost_from, need_writable, opened
+from epic.cli.options import (
+    Atoms,
+    CostFile,
+    DataFolder,
+    EdgePrice,
+    Matching,
+    Order,
+    check_edge_price,
+    cost_from,
+    need_writable,
+    opened,
+)
 from epic.errors import InputError
 from epic.train.config import RunConfig
 
@@ -34,7 +45,8 @@ def gallery(
 
     Example: epic gallery NCI1 --pairs 12 --cost nci1.safetensors --out gallery.html
     """
-    need_writable(out, ".html")
+    need_writable(out, ".html", besides=[run["dataset"], cost])
+    check_edge_price(edge_price, matching)
     from epic._io import write_text
     from epic.view.gallery import comparison, gallery_page
     from epic.view.names import dataset_names

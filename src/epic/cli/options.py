@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -191,8 +191,20 @@ def make_folder(path: Path) -> Path:
     return path
 
 
-def need_writable(path: Path, *suffixes: str) -> Path:
-    """Return the path, or fail before any work is done if it cannot be written or its name ends otherwise."""
+def check_edge_price(edge_price: float | None, *ways: str) -> None:
+    """Refuse a price of edges where none of the ways counts them."""
+    if edge_price is not None and "edges" not in ways:
+        raise InputError("--edge-price is for --matching edges: say that too, or leave it out")
+
+
+def need_writable(path: Path, *suffixes: str, besides: Iterable[str | Path | None] = ()) -> Path:
+    """Return the path, or fail before any work is done if it cannot be written or its name ends otherwise.
+
+    Nor may it be, by whatever name, one of the files ``besides``, which the command reads or keeps.
+    """
+    for other in besides:
+        if other is not None and path.is_file() and os.path.exists(other) and path.samefile(other):
+            raise InputError(f"cannot write {path}: it is {other}, which is needed; name another file")
     if suffixes and path.suffix.lower() not in suffixes:
         raise InputError(f"cannot write {path}: the name must end in {', '.join(suffixes)}")
     if not path.parent.is_dir():

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from epic.cli.fields import listed, options_from
-from epic.cli.options import Atoms, CostFile, DataFolder, EdgePrice, Matching, Order, cost_from, need_writable, opened
+from epic.cli.options import (
+    Atoms,
+    CostFile,
+    DataFolder,
+    EdgePrice,
+    Matching,
+    Order,
+    check_edge_price,
+    cost_from,
+    need_writable,
+    opened,
+)
 from epic.errors import choose
 from epic.train.config import RunConfig
 
@@ -51,7 +62,8 @@ def path(
     from epic.view.names import dataset_names
 
     if out is not None:
-        need_writable(out, *SAVED_AS)
+        need_writable(out, *SAVED_AS, besides=[run["dataset"], cost])
+    check_edge_price(edge_price, matching, *listed(others))
     loaded = opened(run, data)
     numbers = (loaded.find(start), loaded.find(end))
     graphs = (loaded[numbers[0]], loaded[numbers[1]])

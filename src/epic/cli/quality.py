@@ -9,7 +9,7 @@ import typer
 
 from epic.cli.fields import listed, options_from
 from epic.cli.messages import progress, show
-from epic.cli.options import DataFolder, EdgePrice, Matching, need_writable, tell_notes
+from epic.cli.options import DataFolder, EdgePrice, Matching, check_edge_price, need_writable, tell_notes
 from epic.errors import InputError, choose, need_some
 from epic.train.config import RunConfig
 
@@ -33,7 +33,7 @@ def quality(
     Example: epic quality NCI1 --methods drop_edge,submix,epic --cost nci1.safetensors
     """
     if json is not None:
-        need_writable(json)
+        need_writable(json, ".json", besides=[run["dataset"], run["cost"]["file"]])
     from dataclasses import asdict
     from json import dumps
 
@@ -48,6 +48,7 @@ def quality(
     from epic.view.names import dataset_names
 
     names = [choose(name, METHODS, "method") for name in need_some(listed(methods), "methods")]
+    check_edge_price(edge_price, matching)
     asked: dict[str, Any] = {"matching": matching} if matching != "nodes" else {}
     asked |= {"edge_price": edge_price} if edge_price is not None else {}
     known = {name: {k: v for k, v in asked.items() if k in default_settings(name)} for name in names}

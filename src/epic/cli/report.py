@@ -40,7 +40,7 @@ def report(
     choose(form, ("html", "md", "csv", "latex", "text"), "format")
     target = Path("report.html") if out is None and form == "html" else out
     if target is not None:
-        need_writable(target)
+        need_writable(target, besides=results or ())
     from epic._io import write_text
     from epic.compare.store import Store
     from epic.paper import report as view

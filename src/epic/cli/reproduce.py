@@ -68,7 +68,7 @@ def reproduce(
     calls = [Call(name, quick=quick, **kept, **asked) for name in (ALL if plan == "all" else (plan,))]
     plans = [(call, chosen) for call in calls for chosen in call.plans()]
     store = Store(results)
-    page = need_writable(out or Path(f"{plan}.html"))
+    page = need_writable(out or Path(f"{plan}.html"), besides=[results, *(asked["datasets"] or ())])
     # A name that is wrong, or data that is not here, ends it before anything is written.
     for name in {d for _, p in plans for d in p.datasets}:
         tell_notes(load(name, data=data, progress=progress()))

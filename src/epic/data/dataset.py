@@ -123,6 +123,11 @@ def task_of(y: Tensor, name: str, task: str | None = None) -> str:
     task = known_task(y, task)
     if y.is_floating_point() and bool(torch.isinf(y).any()):
         raise InputError(f"{name}: the label of graph {int(torch.isinf(matrix(y)).any(1).nonzero()[0])} is infinite")
+    known = matrix(y)[~torch.isnan(matrix(y))] if y.is_floating_point() else y
+    if not known.numel() and len(y):
+        raise InputError(f"{name} has no label: all are missing or nan")
+    if task == "values" and known.numel() and bool((known == known[0]).all()):
+        raise InputError(f"{name} has one target only ({float(known[0]):g}): there is nothing to tell apart")
     if task != "values":
         classes = class_columns(y, task)
         found = classes[classes >= 0].unique().tolist()

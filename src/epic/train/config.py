@@ -150,6 +150,11 @@ class RunConfig(BaseModel):
     @model_validator(mode="after")
     def _known_settings(self) -> Self:
         check_method(self.method, self.settings)
+        if self.method != "vanilla" and not self.is_network:
+            raise InputError(
+                f"{self.backbone} is not trained in steps, so {self.method} cannot augment its graphs: leave the "
+                "method out, or take gin or gcn"
+            )
         check_model(self.model)
         self.cost.learning(self.seed)
         return self
@@ -158,6 +163,13 @@ class RunConfig(BaseModel):
     def _without_own_network(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Leave ``network`` out where there is none: runs that are older than the field keep their keys."""
         return {k: v for k, v in handler(self).items() if k != "network" or v is not None}
+
+    @property
+    def is_network(self) -> bool:
+        """Whether the classifier is a network."""
+        from epic.nn.layers import BACKBONES
+
+        return self.network is not None or self.backbone in BACKBONES
 
     @property
     def key(self) -> str:

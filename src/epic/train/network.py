@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
+import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -64,8 +65,8 @@ def load_network(name: str) -> Network:
         sys.path.insert(0, here)
     try:
         found = importlib.import_module(place)
-    except ImportError as error:
-        raise InputError(f"cannot import {place} for the network {name!r}: {error}") from error
+    except (Exception, SystemExit) as error:  # whatever a module of the user's does
+        raise InputError(f"cannot import {place} for the network {name!r}: {_said(error)}") from error
     for part in path.split("."):
         if not hasattr(found, part):
             raise InputError(f"{place} has no {path}: name a class or a function that builds a network")
@@ -73,6 +74,13 @@ def load_network(name: str) -> Network:
     if not callable(found):
         raise InputError(f"{name} is a {type(found).__name__}: name a class or a function that builds a network")
     return found
+
+
+def _said(error: BaseException) -> str:
+    """Tell an error of the user's code, and in which line of it."""
+    where = traceback.extract_tb(error.__traceback__)[-1:]
+    line = f" ({where[0].filename}, line {where[0].lineno})" if where else ""
+    return f"{type(error).__name__}: {error}{line}"
 
 
 def build_network(network: Network, graphs: PackedGraphs, *, outputs: int, seed: int = 0) -> nn.Module:
@@ -95,10 +103,15 @@ def build_network(network: Network, graphs: PackedGraphs, *, outputs: int, seed:
     try:
         with seeded(seed):
             built = network(columns, outputs)
-    except TypeError as error:
-        raise InputError(f"{name}({columns}, {outputs}) fails: {error}. {CONTRACT}") from error
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{name}({columns}, {outputs}) fails: {_said(error)}. {CONTRACT}") from error
     if not isinstance(built, nn.Module):
         raise InputError(f"{name}({columns}, {outputs}) gives a {type(built).__name__}, not a module. {CONTRACT}")
+    parameters = list(built.parameters())
+    if not parameters:
+        raise InputError(f"{name} has no parameters: there is nothing to train")
+    if any(isinstance(p, nn.UninitializedParameter) for p in parameters):
+        raise InputError(f"{name} has lazy layers, whose sizes are not known before the first batch: give them")
     names = tuple(inspect.signature(built.forward).parameters)
     return OnParts(built) if names[: len(FORWARD)] == FORWARD else built
 
@@ -131,13 +144,15 @@ def check_network(network: Network, dataset: Dataset, methods: Iterable[str] = (
     try:
         with torch.no_grad():
             output = model.eval()(graphs.to_batch())
-    except Exception as error:  # whatever a network of the user's says
+    except (Exception, SystemExit) as error:  # whatever a network of the user's says
         what = f"x {list(matrix(x).shape)} of {str(x.dtype).removeprefix('torch.')}"
         what += " (categories of atoms: embed them, or begin with x.float())" * (not x.is_floating_point())
-        raise InputError(f"{_name(network)} fails on {len(graphs)} graphs with {what}: {error}") from error
+        raise InputError(f"{_name(network)} fails on {len(graphs)} graphs with {what}: {_said(error)}") from error
     if not isinstance(output, Tensor) or tuple(output.shape) != shape:
         got = list(output.shape) if isinstance(output, Tensor) else type(output).__name__
         raise InputError(f"{_name(network)} returns {got} for {shape[0]} graphs, not {list(shape)}. {CONTRACT}")
+    if not (output.is_floating_point() and bool(torch.isfinite(output).all())):
+        raise InputError(f"{_name(network)} returns {output.dtype} or numbers that are not finite before any training")
     known = {"task": dataset.task, "num_classes": dataset.num_classes, "seed": 0}
     for preset in map(find_method, methods):
         if issubclass(preset.cls, TrainingMethod):
