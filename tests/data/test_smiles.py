@@ -262,9 +262,11 @@ def test_sdf_records_are_rows(tmp_path):
     assert torch.equal(dataset[0].x, molecule("CCO").x)
 
 
-def test_a_table_in_another_encoding(tmp_path):
-    (tmp_path / "t.csv").write_bytes("smiles,name,y\nCC,éthane,1\nC,méthane,0\n".encode("latin1"))
-    with pytest.raises(InputError, match=r"is not UTF-8 text \(byte 0xe9\): save it as UTF-8"):
+@pytest.mark.parametrize(("code", "byte"), [("latin1", "0xe9"), ("utf-16", "0xff")])
+def test_a_table_in_another_encoding(tmp_path, code, byte):
+    (tmp_path / "t.csv").write_bytes("smiles,name,y\nCC,éthane,1\nC,méthane,0\n".encode(code))
+    told = rf"is not UTF-8 text \(byte {byte}\): save it as UTF-8, or, if it is {code}, run `iconv -f {code} -t"
+    with pytest.raises(InputError, match=told):
         read_smiles(tmp_path / "t.csv")
 
 

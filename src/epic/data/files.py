@@ -138,7 +138,7 @@ def read_pt(path: str | Path) -> PackedGraphs:
             "and PyG's Data and Batch are read. Leave it out or turn it into a tensor, and save again"
         ) from error
     except Exception as error:  # a damaged file can make any line of torch fail with any error
-        raise InputError(f"{path} is damaged or not a PyTorch file ({str(error) or type(error).__name__})") from error
+        raise InputError(f"{path} is damaged or not a PyTorch file ({type(error).__name__}: {error})") from error
     if isinstance(loaded, tuple) and 2 <= len(loaded) <= 4 and (loaded[1] is None or isinstance(loaded[1], dict)):
         loaded = _separated(path, *loaded[:2])
     if not isinstance(loaded, (Data, list, tuple)):

@@ -62,9 +62,10 @@ def read_table(path: Path) -> tuple[list[str], list[Row]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
+        code = "utf-16" if error.object.startswith((b"\xff\xfe", b"\xfe\xff")) else "latin1"
         raise InputError(
-            f"{path} is not UTF-8 text (byte {error.object[error.start]:#x}): save it as UTF-8, or, if it is "
-            f"Latin-1, run `iconv -f latin1 -t utf-8 {path.name}`"
+            f"{path} is not UTF-8 text (byte {error.object[error.start]:#x}): save it as UTF-8, or, if it is {code}, "
+            f"run `iconv -f {code} -t utf-8 {path.name}`"
         ) from error
     added, mark, quoting = 0, _separator(text), csv.QUOTE_MINIMAL
     if path.suffix.lower() == ".smi":

@@ -111,7 +111,7 @@ class PricedGraphs:
             Their reduced costs, and what deleting and inserting all costs in each.
         """
         one, other = self.source, self.target
-        if i.size == 1 or len(one.ways) * len(other.ways) > CELLS:  # a large pair, too, has a table of its own
+        if len(one.ways) * len(other.ways) > CELLS:
             one, other = one.of_graphs(i), other.of_graphs(j)
         table = price_table(self.edge_cost, one, other)
         (u, n), (v, m) = _nodes(self.a.ptr, i), _nodes(self.b.ptr, j)
