@@ -33,7 +33,6 @@ from epic.graphs.packed import PackedGraphs
 from epic.labels import infer_task
 from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import Line
-from epic.nn.layers import BACKBONES
 from epic.train.baselines import BASELINES
 from epic.train.config import RESULTS_VERSION, CostConfig, RunConfig
 from epic.train.distances import distance_classifier, need_classes
@@ -217,7 +216,7 @@ def run(
         on_epoch_end: Called with the line of each epoch.
         network: The network that the config names; None imports it by its name.
     """
-    if config.backbone not in BACKBONES:
+    if not config.is_network:
         return _run_without_network(config, costs, data=data, device=device, progress=progress)
     ready = setup(config, costs, data=data, device=device, progress=progress)
     dataset, split, method = ready.dataset, ready.split, ready.method
