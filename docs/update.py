@@ -1,4 +1,4 @@
-"""Write the generated parts of results.md and study.md.
+"""Write the generated parts of results.md, former_results.md and study.md.
 
 Each stands between the comment that names its command and ``<!-- end -->``.
 
@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from epic.cli.verbs import app
 from epic.train.config import RESULTS_VERSION
 
-PAGES = [Path(__file__).parent / name for name in ("results.md", "study.md")]
+PAGES = [Path(__file__).parent / name for name in ("results.md", "former_results.md", "study.md")]
 PART = re.compile(r"<!-- results version (\d+): epic (report .*?) -->\n(.*?)<!-- end -->", re.DOTALL)
 
 

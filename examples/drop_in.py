@@ -35,6 +35,12 @@ loader = DataLoader(train, batch_size=32, shuffle=True)
 # try ``EPIC(UnitCost(), matching="edges", ratio=1.0)``, which helped in :doc:`the study </study>`.
 augment = EPIC(ratio=0.5, degree_features=True, seed=0).fit(train, epochs=10, progress=False)
 
+# %%
+# Where new graphs come from: the path between two training graphs. One of the graphs between its ends joins the batch,
+# with the shares of classes that stand below it.
+way = augment.path(train[0], train[1], seed=0)
+strip = way.plot(steps=5)
+
 
 # %%
 # Any model that takes a batch will do.
@@ -50,7 +56,8 @@ class Net(torch.nn.Module):
 
 # %%
 # The loop, plain and with the one new line. With it ``batch.y`` holds shares of classes ``[48, 4]``, which the loss
-# takes as it takes classes.
+# takes as it takes classes. (For labels of 0 and 1 in a float column, as page 04 has them, the loss is
+# ``F.binary_cross_entropy_with_logits``.)
 def score(model: torch.nn.Module) -> int:
     with torch.no_grad():
         return sum(int((model.eval()(b).argmax(1) == b.y).sum()) for b in DataLoader(test, batch_size=100))

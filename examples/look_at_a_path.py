@@ -19,9 +19,10 @@ path = augment.path(source, target, seed=0)
 print(path)
 
 # %%
-# Each operation has a kind, a node of the source, a node of the target, and a cost. The dearest ones tell what matters:
-dearest = sorted(path.operations, key=lambda op: -op.cost)[:5]
-for operation in dearest:
+# Each operation has a kind, a node of the source, a node of the target, and a cost. The most expensive ones tell what
+# matters:
+most_expensive = sorted(path.operations, key=lambda op: -op.cost)[:5]
+for operation in most_expensive:
     print(operation)
 
 # %%

@@ -66,7 +66,7 @@ for axes, (name, model) in zip(figure.subplots(1, 2), {"counted": counted, "lear
     print(f"edits {name}: {own} of 4 classes are nearest to themselves")
 
 # %%
-# Why does the model say so? The edit path to the neighbour tells what would have to change, and how dear it is.
+# Why does the model say so? The edit path to the neighbour tells what would have to change, and how much that costs.
 query = test[0]
 print(f"a test graph of class {int(query.y)} with {query.num_nodes} nodes, and its neighbours:")
 near = learned.neighbors(query, n_neighbors=3)

@@ -11,6 +11,8 @@ from tempfile import mkdtemp
 
 import torch
 import torch.nn.functional as F
+from matplotlib.figure import Figure
+from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 from torch_geometric.nn import GIN, global_add_pool
 from torch_geometric.transforms import OneHotDegree
@@ -59,15 +61,31 @@ same = first.read_bytes() == before
 print(f"{first.name} deleted and made again: {'the same' if same else 'different'} bytes")
 
 # %%
-# A folder of shards is a PyG dataset: length, index, slices, any loader. Only a few shards are in memory at a time.
+# A folder of shards is a PyG dataset: length, index, slices, any loader. Only ``keep`` shards are in memory at a time.
+# Each graph is drawn independently of the others, so they may be read in order. Shuffled over more shards than
+# ``keep``, nearly every graph reads a file again: raise ``keep``, or shuffle within shards.
 made = Shards(folder)
 print(f"{len(made)} graphs on disk; the last has {made[-1].num_nodes} nodes, label {made[-1].y[0].tolist()}")
+
+# %%
+# How large the graphs are: those on edit paths lie between the originals.
+sizes = {"originals": [g.num_nodes for g in train], "made": [made[i].num_nodes for i in range(len(made))]}
+picture = Figure(figsize=(6, 2.8), layout="constrained")
+axes = picture.add_subplot(xlabel="nodes", ylabel="share of graphs")
+axes.hist(list(sizes.values()), label=list(sizes), density=True, bins=range(min(sizes["originals"]) - 1, 22))
+axes.legend()
 
 # %%
 # Labels of made graphs are shares; those of originals become so too, and both go into one loader.
 keys = ("x", "edge_index", "y")
 originals = [type(g)(x=g.x, edge_index=g.edge_index, y=F.one_hot(g.y, CLASSES).float()) for g in train]
-both = originals + [type(g)(**{k: g[k] for k in keys}) for g in made]
+
+
+def bare(graph: Data) -> Data:
+    return Data(**{k: graph[k] for k in keys})
+
+
+both = torch.utils.data.ConcatDataset([originals, Shards(folder, transform=bare)])
 encoder = GIN(HIGHEST_DEGREE + 1, hidden_channels=32, num_layers=3)
 head = torch.nn.Linear(32, CLASSES)
 optimizer = torch.optim.Adam([*encoder.parameters(), *head.parameters()], lr=0.01)

@@ -9,6 +9,7 @@ checks that every method of this library passes are run on yours. Run it: ``pyth
 from dataclasses import replace
 
 import torch
+from matplotlib.figure import Figure
 from torch import Tensor
 from torch_geometric.transforms import OneHotDegree
 
@@ -86,6 +87,16 @@ print(method)
 ahead = list(method.generate(training, count=100, seed=0))
 hidden = sum(int((g.x.sum(1) == 0).sum()) for g in ahead) / sum(g.num_nodes for g in ahead)
 print(f"{len(ahead)} graphs made ahead, {hidden:.0%} of their nodes hidden")
+
+# %%
+# Features of a graph, a row for each node, before and after:
+one = training[:1]
+after = method.make_graphs(one, torch.zeros(1, dtype=torch.long), torch.Generator().manual_seed(1))
+assert after is not None
+picture = Figure(figsize=(7, 2.6), layout="constrained")
+for axes, (name, shown) in zip(picture.subplots(1, 2), {"as it is": one, "hidden nodes": after}.items(), strict=True):
+    axes.imshow(shown.x, cmap="Greys", aspect="auto", vmin=0, vmax=1)
+    axes.set(title=name, xlabel="feature (degree)", ylabel="node")
 
 # %%
 # So does training. Plain training on the same split stands next to it; one split is no evidence, see

@@ -139,4 +139,6 @@ def test_augmentation_walks_through_the_rooms_once():
     augment(batch)
     files, rooms = walk(lambda: augment(batch))
     assert " > ".join(rooms) == "augment > paths > costs > nn > distance > matching > _kernels > costs"
+    steps = {f for f in files if f.split("/")[0] in ROOMS and not f.startswith("graphs/")}
+    assert len(steps) <= 16, sorted(steps)
     assert len(files) <= 23, sorted(files)

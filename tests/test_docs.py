@@ -1,4 +1,4 @@
-"""The tables of docs/results.md and docs/study.md are what the raw lines in results/ give."""
+"""The tables of docs/results.md, former_results.md and study.md are what the raw lines in results/ give."""
 
 import json
 import re
@@ -12,7 +12,9 @@ from scipy import stats
 from epic.train.config import RESULTS_VERSION
 
 ROOT = Path(__file__).parents[1]
-PAGE, STUDY = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("results.md", "study.md"))
+PAGE, FORMER, STUDY = (
+    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("results.md", "former_results.md", "study.md")
+)
 PART = re.compile(r"<!-- results version (\d+): epic (report .*?) -->\n(.*?)<!-- end -->", re.DOTALL)
 CELL = re.compile(r"^([\d.]+)(?: \(([\d.]+)\))?(?: (\d+)/\d+)?$")
 METHODS = {"unit": "epic_unit", "feature": "epic_feature", "learned": "epic", "random": "epic", "bfs": "epic"}
@@ -29,7 +31,7 @@ FIELDS = {"the first": "accuracy", "vote": "voted_accuracy", "on validation": "k
 
 
 def parts():
-    return [*PART.finditer(PAGE), *PART.finditer(STUDY)]
+    return [part for page in (FORMER, PAGE, STUDY) for part in PART.finditer(page)]
 
 
 def cells(text):
@@ -93,7 +95,7 @@ def values(records, plan, block, label, column):
     return None
 
 
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number", range(6))
 def test_every_cell_is_the_mean_of_its_raw_lines(number):
     version, command, text = parts()[number].groups()
     file = re.search(r"--results (\S+)", command)[1]
@@ -124,10 +126,11 @@ def test_every_cell_is_the_mean_of_its_raw_lines(number):
 
 def test_the_page_says_of_which_version_its_tables_are():
     former = {int(p[1]) for p in parts()} - {RESULTS_VERSION}
-    assert len(parts()) == 5
+    assert len(parts()) == 6
     for version in former:
-        assert f"of the former results version, {version}." in PAGE
-        assert f"today's version is {RESULTS_VERSION}." in PAGE
+        assert f"of the former results version, {version}." in FORMER
+        assert f"Today's version is {RESULTS_VERSION}," in FORMER
+    assert {int(p[1]) for page in (PAGE, STUDY) for p in PART.finditer(page)} == {RESULTS_VERSION}
 
 
 @pytest.mark.slow
@@ -153,7 +156,7 @@ def test_tables_of_this_version_are_up_to_date(monkeypatch):
 def test_claims_say_what_the_tables_have(said, row, others, block, version):
     """Mean difference to the best of the others, its interval, and in how many places it is above zero."""
     plan, table = said.split("`")[1], {}
-    for part in (part for part in PART.finditer(PAGE) if int(part[1]) == version):
+    for part in (part for part in parts() if int(part[1]) == version):
         for where, title, label, column, text in cells(part[3]):
             found = CELL.match(text)
             if where == plan and block in title and label != "counts" and found and not found[3]:

@@ -1,4 +1,7 @@
-"""Links that leave the site become the path they name: raw results, scripts and folders lie in the repository."""
+"""Links that leave the site become the path they name: raw results, scripts and folders lie in the repository.
+
+Links to examples go to their pages in the gallery.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,9 @@ def inside(text: str, page: Path, docs: Path) -> str:
         target = (page.parent / link[2]).resolve()
         if target.is_relative_to(docs) and (target.suffix == "" or (target.exists() and target.name != "README.md")):
             return link[0]
+        if target.exists() and target.parent == docs.parent / "examples" and target.suffix == ".py":
+            up = "../" * len(page.parent.relative_to(docs).parts)
+            return f"[{link[1]}]({up}gallery/{target.stem})"
         said, path = link[1], _from_root(target, docs.parent)
         return f"`{path}`" if said.strip("`").rstrip("/") == path else f"{said} (`{path}`)"
 

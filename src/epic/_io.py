@@ -1,4 +1,4 @@
-"""Files: tensors with a JSON header as safetensors, never pickle; written whole or not at all, by one at a time."""
+"""Files: tensors with a JSON header as safetensors, never pickle; written whole or not at all, by one process alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DTYPES = (
 
 
 def check_like(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
-    """Refuse tensors whose names, shapes or kinds of numbers are not the expected ones, and numbers that are none.
+    """Refuse tensors whose names, shapes or kinds of numbers are not the expected ones, and NaN or infinity.
 
     ``expected`` may be on the device ``meta``, so that no memory is asked for on the word of a file alone.
 

@@ -16,7 +16,7 @@ class InputError(ValueError):
 
 @contextmanager
 def reading(path: object, remedy: str = "save it again") -> Iterator[None]:
-    """Turn whatever goes wrong while the contents of a file are made sense of into one sentence.
+    """Turn whatever goes wrong while a file is parsed into one sentence.
 
     A damaged file can make any line fail with any error. They all mean the same to its reader. An error that names the
     file is left as it is.

@@ -92,9 +92,9 @@ def graph_edit_distance(
     if not plain:
         edge = _table(edges, edge_match, edge_subst_cost, edge_del_cost, edge_ins_cost, "edge")
     if roots is not None:  # anything else for a root costs more than all other operations
-        dear = 1 + node.max() * (one.num_nodes + other.num_nodes) + edge.max() * sum(map(len, edges))
+        expensive = 1 + node.max() * (one.num_nodes + other.num_nodes) + edge.max() * sum(map(len, edges))
         together = node[u + 1, v + 1]
-        node[u + 1], node[:, v + 1] = dear, dear
+        node[u + 1], node[:, v + 1] = expensive, expensive
         node[u + 1, v + 1] = together
     n = one.num_nodes
     for data, shift in ((one, 0), (other, n)):

@@ -27,7 +27,8 @@ def named(count=8, **options):
 
 def fitted(name, graphs):
     cost = {"cost": UnitCost()} if name == "epic" else {}
-    method = METHODS[name].create(ratio=1.0, num_classes=8, **cost)
+    ratio = {"ratio": 1.0} if "ratio" in METHODS[name].params else {}
+    method = METHODS[name].create(num_classes=8, **ratio, **cost)
     if method.learns:  # which takes several graphs of a class
         return method.fit(random_graphs(12, x="onehot", edge_width=None), epochs=1, progress=False)
     return method.fit(graphs, **({"progress": False} if method.stores else {}))

@@ -11,6 +11,7 @@ from torch_geometric.nn import global_add_pool
 from epic import EPIC, EdgeCost, InputError, LearnedCost, UnitCost, counterfactual, pack
 from epic.data import lollipop, lollipop_graph
 from epic.paths.counterfactual import _cost, _graphs
+from epic.random import base_seed
 from tests.sample_graphs import random_graphs
 
 
@@ -31,6 +32,14 @@ def test_it_inserts_what_is_missing_and_no_more():
     assert {op.kind for op in found.operations} == {"insert"}
     assert found.graph.num_nodes == 10
     assert "class 0 -> 1 by 3 of" in repr(found)
+
+
+def test_a_generator_is_drawn_from_once():
+    generator = torch.Generator().manual_seed(3)
+    counterfactual(lollipop_graph(4, 3), by_size, reference=lollipop(30, seed=0), k=3, tries=2, seed=generator)
+    once = torch.Generator().manual_seed(3)
+    base_seed(once)
+    assert torch.equal(generator.get_state(), once.get_state())
 
 
 def test_graphs_and_classes_are_called_by_their_names():

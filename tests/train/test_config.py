@@ -3,9 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from epic import InputError
+from epic import InputError, LearnedCost
 from epic.compare.task import Task
-from epic.train.config import RunConfig, run_config
+from epic.costs.learning import Learning
+from epic.train.config import CostConfig, RunConfig, run_config
+from epic.train.loop import Training
 
 REGIME = Path(__file__).parents[2] / "results" / "regime.jsonl"
 
@@ -62,3 +64,9 @@ def test_a_run_that_is_older_than_own_networks_keeps_its_key():
 def test_wrong_values_are_named(values, message):
     with pytest.raises(InputError, match=message):
         run_config(dataset="MUTAG", **values)
+
+
+def test_defaults_are_those_of_training_and_of_learning():
+    assert RunConfig(dataset="BZR").training() == Training()
+    assert Learning(**CostConfig().learning(0)) == Learning()
+    assert CostConfig().backbone == LearnedCost().backbone

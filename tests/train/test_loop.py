@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from epic import EPIC, InputError, LearnedCost, UnitCost
-from epic.augment import DropEdge
+from epic import EPIC, FeatureCost, InputError, LearnedCost, UnitCost
+from epic.augment import DropEdge, GMixup, MotifSwap, Vanilla
 from epic.data import Dataset, load, stratified_split
 from epic.data.splits import Split
 from epic.graphs.convert import pack
+from epic.paths.interpolation import embedded
 from epic.train import Training, train
 from epic.train.loop import Steps, with_features
 from epic.train.metrics import score
@@ -233,10 +234,50 @@ def test_patience_and_bad_options():
 def test_the_budget_is_counted_in_updates():
     graphs = lollipops(60).graphs
     for size, updates, epochs, rounds in ((16, 1000, 250, 10), (60, 250, 250, 3), (7, 20, 2, 1), (60, 1, 1, 1)):
-        steps = Steps(graphs, None, Training(updates=updates, batch_size=size))
+        steps = Steps(graphs, Vanilla(), Training(updates=updates, batch_size=size))
         assert (steps.epochs, steps.rounds) == (epochs, rounds)
         assert [e for r in range(rounds) for e in steps.epochs_of(r)] == list(range(epochs))
-    assert Steps(graphs, None, Training(epochs=7)).rounds == 7  # each is evaluated
+    assert Steps(graphs, Vanilla(), Training(epochs=7)).rounds == 7  # each is evaluated
+
+
+@pytest.mark.parametrize("method", [GMixup, MotifSwap])
+def test_what_a_method_learned_is_part_of_its_fingerprint(method):
+    graphs = with_features(lollipops(60).graphs, torch.arange(60))
+    one, same, other = (
+        method(seed=1, degree_features=False).fit(graphs.select(torch.arange(*part))).fingerprint()
+        for part in ((0, 40), (0, 40), (20, 60))
+    )
+    assert one == same
+    assert one != other
+
+
+@pytest.mark.parametrize("matching", ["nodes", "edges"])
+@pytest.mark.parametrize("cost", [UnitCost(), FeatureCost(), LearnedCost()], ids=lambda c: type(c).__name__)
+def test_training_graphs_are_embedded_once(cost, matching, monkeypatch):
+    graphs = with_features(lollipops(40).graphs, torch.arange(40))
+    if isinstance(cost, LearnedCost):
+        cost = LearnedCost().fit(graphs, epochs=1, progress=False)
+    method = EPIC(cost, ratio=1.0, matching=matching, degree_features=False).fit(graphs)
+    steps = Steps(graphs, method, Training(updates=6, batch_size=16))
+    monkeypatch.setattr(type(cost), "embed", None)
+    found = [steps[s] for s in range(len(steps))]
+    monkeypatch.undo()
+    steps.graphs = graphs
+    for number, batch in enumerate(found):
+        again = steps[number]
+        assert torch.equal(batch.x, again.x)
+        assert torch.equal(batch.edge_index, again.edge_index)
+        assert torch.allclose(batch.y, again.y, atol=1e-5)
+        assert set(batch.keys()) == set(again.keys()), "node costs are not part of a batch"
+
+
+def test_graphs_are_not_embedded_ahead_where_that_takes_much_memory(monkeypatch):
+    graphs = with_features(lollipops(40).graphs, torch.arange(40))
+    size = graphs.num_nodes * (graphs.x.shape[1] + 2)
+    monkeypatch.setattr("epic.paths.interpolation.AHEAD", size)
+    assert embedded(graphs, cost=FeatureCost()).node_costs["embedding"].shape == graphs.x.shape
+    monkeypatch.setattr("epic.paths.interpolation.AHEAD", size - 1)
+    assert embedded(graphs, cost=FeatureCost()) is graphs
 
 
 def test_a_budget_in_updates_is_spent_whole():

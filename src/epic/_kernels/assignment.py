@@ -40,7 +40,7 @@ def nearest(distance: np.ndarray, rank: np.ndarray) -> tuple[float, int, bool]:
 def room(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Allocate memory for the largest of these pairs: for costs, for numbers and for indices.
 
-    To allocate it for every pair takes time, and it would not be in the cache.
+    Allocating it for every pair is slow, and it would not be in the cache.
     """
     area, width = 0, 0
     for p in range(rows.size):

@@ -259,7 +259,7 @@ def rematch(
 
 @jit(f"float64({BOTH})")
 def largest(a: tuple, b: tuple, edge: np.ndarray) -> float:
-    """Return the most that one pair of edges of two graphs saves; edges of other graphs have no say."""
+    """Return the most that one pair of edges of two graphs saves; edges of other graphs are ignored."""
     (ap, _, ac), (bp, _, bc) = a, b
     here, there = np.zeros(edge.shape[0], np.bool_), np.zeros(edge.shape[1], np.bool_)
     for x in range(ap[0], ap[-1]):

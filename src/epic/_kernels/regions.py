@@ -146,7 +146,7 @@ def improve_region(
     column_place: np.ndarray,
     state: np.ndarray,
 ) -> float:
-    """Descend in a region, match a part of it again, and keep what is not dearer; return by how much the cost fell.
+    """Descend in a region, match a part of it again, keep what does not cost more; return by how much the cost fell.
 
     ``node`` holds the reduced costs of ``rows`` and ``columns``, and is changed. The hope of a node is the most that
     its edges can save. The places of all nodes are -1 after.

@@ -131,7 +131,7 @@ class Augmentation(Parameters, BaseTransform):
 
     @property
     def num_classes_(self) -> int | None:
-        """The number of classes, as given or as found; None where labels are no classes."""
+        """The number of classes, as given or as found; None if labels are not classes."""
         return self.found_.num_classes if self.num_classes is None else self.num_classes
 
     @property
@@ -209,6 +209,10 @@ class Augmentation(Parameters, BaseTransform):
         self.examine(packed, decide=True)
         self.prepare(packed, **options)
         return self
+
+    def before_training(self, graphs: PackedGraphs) -> PackedGraphs:
+        """Return training graphs with what can be computed of each ahead of training; most methods add nothing."""
+        return graphs
 
     def fingerprint(self) -> str:
         """Return a text that differs where augmented graphs do; a method that learns adds what it learned."""

@@ -27,7 +27,7 @@ from epic.distance.edges import MATCHINGS
 from epic.errors import InputError, reading
 from epic.graphs.packed import PackedGraphs, matrix
 from epic.paths.edit_path import EditPath, edit_path
-from epic.paths.interpolation import interpolate_pairs
+from epic.paths.interpolation import embedded, interpolate_pairs
 from epic.paths.operations import ORDERS
 from epic.random import Seed, digest
 
@@ -119,6 +119,10 @@ class EPIC(Augmentation):
         if options:
             raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
         log.info("EPIC learns nothing in fit: its cost was given ready, %r", self.cost)
+
+    def before_training(self, graphs: PackedGraphs) -> PackedGraphs:
+        """Return training graphs with their node costs: these are embedded once, not in every epoch."""
+        return embedded(graphs, cost=self.cost_)
 
     def fingerprint(self) -> str:
         """Return a text that differs where augmented graphs do, the weights of a learned cost included."""

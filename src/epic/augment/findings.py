@@ -13,7 +13,7 @@ from epic.graphs.packed import Graphs, PackedGraphs
 from epic.labels import TASKS, count_classes, infer_task, known_task
 
 MOST_CLASSES = 1_000_000
-"""A file that claims more is not believed: labels of one class each would fill the memory."""
+"""A file that claims more is refused: labels of one class each would fill the memory."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""FLAG: features made a little worse, on purpose, several times in each training step."""
+"""FLAG: adversarial perturbations of node features, several times in each training step."""
 
 from __future__ import annotations
 

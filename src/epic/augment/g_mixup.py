@@ -17,6 +17,7 @@ from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix, offsets
 from epic.graphs.ragged import ranks
 from epic.labels import mix, soft_labels
+from epic.random import digest
 
 AREA = 1 << 22
 """Possible edges to draw at a time, so that large graphons do not take gigabytes."""
@@ -54,7 +55,7 @@ class GMixup(Augmentation):
     share: float = param(
         default=0.2, grid=(0.01, 0.5), check=checks.share, kw_only=False, help="largest share of a class"
     )
-    threshold: float = param(default=0.2, check=checks.not_negative, help="below which singular values go")
+    threshold: float = param(default=0.2, check=checks.not_negative, help="singular values below this are dropped")
     ratio: float = param(default=0.2)
 
     _graphons: Graphons | None = None
@@ -73,6 +74,11 @@ class GMixup(Augmentation):
             raise InputError(f"G-Mixup needs classes, but y holds real values such as {float(y.flatten()[0]):g}")
         known = (~y.isnan().all(1)).nonzero()[:, 0]  # graphs without any label are no class
         self._graphons = graphons(graphs.to("cpu").select(known), y[known], self.threshold)
+
+    def fingerprint(self) -> str:
+        """Return a text that differs where augmented graphs do, the graphons included."""
+        found = self.graphons
+        return f"{super().fingerprint()} {digest(found.ends, found.chance, found.x, found.edge_attr, found.y)}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         found, count = self.graphons, picked.numel()

@@ -48,7 +48,7 @@ class GEDMixup(Augmentation):
     pairs: str = param(
         default="random", grid=PAIRS[:2], check=checks.one_of(PAIRS), kw_only=False, help="which graphs to pair"
     )
-    tries: int = param(default=5, check=checks.count, help="draws until a graph in pieces is mended")
+    tries: int = param(default=5, check=checks.count, help="draws before a disconnected graph is repaired")
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
         i, j = draw_pairs(graphs.y, graphs=len(graphs), count=picked.numel(), pairs=self.pairs, generator=generator)

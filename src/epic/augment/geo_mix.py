@@ -60,7 +60,7 @@ class GeoMix(PooledMixup):
     structure: float = param(
         default=1.0, check=checks.share, help="weight of the structure in the coupling; features have the rest"
     )
-    cut: float = param(default=0.001, check=checks.not_negative, help="up to which weights of edges go")
+    cut: float = param(default=0.001, check=checks.not_negative, help="edges up to this weight are dropped")
     ratio: float = param(default=1.0)
 
     size_: int = 1

@@ -18,7 +18,7 @@ from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, join, matrix, offsets, ranges
 from epic.graphs.ragged import ranks
 from epic.labels import soft_labels
-from epic.random import uniform
+from epic.random import digest, uniform
 
 AREA = 1 << 22
 """Pairs of neighbours of a node that are looked at in one go, over all nodes."""
@@ -59,7 +59,7 @@ class MotifSwap(Augmentation):
         default=0.15, grid=(0.05, 0.3), check=checks.share, kw_only=False, help="of the edges to rewire"
     )
     label_filter: bool = param(default=True, check=checks.flag, help="refuse graphs of doubtful label")
-    tries: int = param(default=3, check=checks.count, help="draws until the original stays")
+    tries: int = param(default=3, check=checks.count, help="draws before the original is kept")
 
     _reliable: Reliability | None = None
 
@@ -81,6 +81,11 @@ class MotifSwap(Augmentation):
         describe = Descriptors.of(graphs, use_x=self.found_.degrees is None)
         model = Logistic.fit(describe, graphs.select(learn), label[learn], num_classes)
         self._reliable = Reliability.of(model, graphs.select(judge), label[judge], num_classes)
+
+    def fingerprint(self) -> str:
+        """Return a text that differs where augmented graphs do; the filter tells by its prototypes and threshold."""
+        known = self._reliable
+        return super().fingerprint() + ("" if known is None else f" {known.threshold} {digest(known.prototypes)}")
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)

@@ -59,7 +59,7 @@ def _tell(sentence: str) -> None:
 
 
 def _take_ctrl_c_once() -> None:
-    """Ignore all but the first Ctrl-C: a second one would tear apart what is put away while the command ends."""
+    """Ignore all but the first Ctrl-C: a second one would interrupt the cleanup while the command ends."""
     if not _for_us(signal.default_int_handler):
         return
     signal.signal(signal.SIGINT, _interrupt)
@@ -78,7 +78,7 @@ def _take_ctrl_c_once() -> None:
 def _interrupt(_: int, frame: FrameType | None) -> None:
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
-            _ctrl_c_later()  # many a module takes any error while it is loaded for a sign that something is missing
+            _ctrl_c_later()  # many modules take any error at import for a sign that something is missing
             return
         frame = frame.f_back
     _ignore_ctrl_c()

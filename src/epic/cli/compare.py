@@ -92,6 +92,7 @@ def compare(
 
     epic compare mine.csv --methods epic,submix --model nets:MyNet --budget 5m --workers 2
     """
+    from epic._io import write_text
     from epic.compare.study import study
     from epic.compare.times import seconds_of
     from epic.train.config import run_config
@@ -126,7 +127,7 @@ def compare(
     for line in asked.lines():
         typer.echo(line)
     if page is not None:
-        page.write_text(asked.page(), encoding="utf-8")
+        write_text(page, asked.page())
         typer.echo(f"wrote {page}")
     if plot is not None:
         asked.plot(plot)

@@ -28,7 +28,7 @@ def demo(
     """Learn edit costs on lollipop graphs, compare them with the paper's, draw an edit path, and classify by distance.
 
     A lollipop is a clique (head) with a chain (tail); its class is the size of the head. Learned costs should find that
-    out: between classes, editing a head is dear and editing a tail cheap.
+    out: between classes, editing a head is expensive and editing a tail cheap.
     """
     make_folder(out)
     from epic import EPIC, edit_path

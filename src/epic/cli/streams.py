@@ -28,7 +28,7 @@ class _Messages:
 
 
 def mend_streams() -> None:
-    """Open streams that are closed, and let none of them fail for a letter that it does not know."""
+    """Open streams that are closed, and let none of them fail on characters that it cannot encode."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)

@@ -184,7 +184,7 @@ def sized(asked: Plan, store: Store, times: Times, *, seconds: float, workers: i
         return Sized(asked, cut, taken, fits=False)
     seconds *= 1 - SPARE
     for name in (f.name for f in reversed(fields(Cut))):
-        last = 1 if name == "tune" else 0  # one try is none
+        last = 1 if name == "tune" else 0  # a single try is no tuning
         for value in SHARES if name == "share" else range(getattr(before, name), last, -1):
             if value <= getattr(cut, name):
                 break

@@ -164,7 +164,7 @@ def carry_out(
 
 
 def _above_bars(say: Callable[[str], None] | None) -> Callable[[str], None] | None:
-    """Let what is said stand in lines of its own, above progress bars."""
+    """Print messages on lines of their own, above progress bars."""
     if say is None:
         return None
 

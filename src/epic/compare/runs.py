@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ class Runs:
         """Take another plan; the results stay."""
         self.plan = plan
         self._groups: dict[Group, GroupTasks] = {}
-        self._group_of: dict[str, Group] = {}
+        self._groups_of: dict[str, dict[Group, None]] = {}  # several choose settings by the same runs
         self.refresh()
 
     def refresh(self) -> None:
@@ -50,17 +50,18 @@ class Runs:
 
     def finished(self, task: Task) -> None:
         """Take note of a result that was added to the store."""
-        group = self._group_of[task.key]
-        if task in self._groups[group].tuning:
-            self._expand(group)
+        for group in list(self._groups_of[task.key]):
+            if task in self._groups[group].tuning:
+                self._expand(group)
 
     def _expand(self, group: Group) -> None:
         self._groups[group] = found = self.plan.expand(group, self.store)
-        self._group_of |= {t.key: group for t in found.all()}
+        for task in found.all():
+            self._groups_of.setdefault(task.key, {})[group] = None
 
     def __iter__(self) -> Iterator[Task]:
         """All tasks that are known by now: one group after the other, or one cell after the other if paired."""
-        tasks = [t for found in self._groups.values() for t in found.all()]
+        tasks = _once(t for found in self._groups.values() for t in found.all())
         if self.paired:
             place = {size: number for number, size in enumerate(self.plan.sizes)}
             tasks.sort(key=lambda t: (*self.cell(t), place[t.config["size"]]))
@@ -75,7 +76,7 @@ class Runs:
     @property
     def todo(self) -> list[Task]:
         """Tasks that are open, and stand-ins for those whose settings are not chosen yet."""
-        return [*self.open, *(t for found in self._groups.values() for t in found.later)]
+        return [*self.open, *_once(t for found in self._groups.values() for t in found.later)]
 
     @property
     def whole(self) -> set[tuple[int, int]]:
@@ -214,6 +215,10 @@ class ReportedRuns:
     @property
     def epoch_seconds(self) -> list[float]:
         return [r["seconds"] / r["epochs"] for r in self.done if r.get("epochs") and "seconds" in r]
+
+
+def _once(tasks: Iterable[Task]) -> list[Task]:
+    return list({t.key: t for t in tasks}.values())
 
 
 def _is_draw(record: dict[str, Any]) -> bool:

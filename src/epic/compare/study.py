@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from epic._io import write_figure
 from epic.augment import METHODS
 from epic.compare.curves import Curve, curves, draw, sentences, table
 from epic.compare.page import comparison_page, forest
@@ -118,7 +119,7 @@ class Study:
 
         figure = Figure(figsize=(6.4, 4.2), layout="constrained")
         self.draw(figure.add_subplot(title=self.dataset.name))
-        figure.savefig(path, dpi=150)
+        write_figure(path, figure, dpi=150)
 
     @property
     def banner(self) -> str:

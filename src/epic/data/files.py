@@ -72,7 +72,7 @@ def read_graphs(path: str | Path) -> tuple[PackedGraphs, dict[str, Any]]:
         for key in [k for k in tensors if "." in k]:
             part, _, name = key.partition(".")
             rows[part][name] = tensors.pop(key)
-        text = tensors.pop("about", None)  # files of old have none
+        text = tensors.pop("about", None)  # older files have none
         graphs = PackedGraphs(**tensors, **rows)  # type: ignore[arg-type]
         check_pack(graphs)
         if text is not None:

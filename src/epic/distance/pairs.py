@@ -311,7 +311,7 @@ def _runs(rows: np.ndarray, columns: np.ndarray) -> Iterator[slice]:
     """Yield runs of pairs whose matrices, one below the other, have at most ``CELLS`` entries; one pair at least."""
     start = 0
     while start < rows.size:
-        near = slice(start, start + CELLS // 32)  # to look at all that follow in every run would take its square
+        near = slice(start, start + CELLS // 32)  # looking at all that follow would be quadratic
         area = rows[near].cumsum() * np.maximum.accumulate(columns[near])
         stop = start + max(1, int(np.searchsorted(area, CELLS, side="right")))
         yield slice(start, stop)

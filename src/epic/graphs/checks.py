@@ -102,7 +102,7 @@ def check_offsets(ptr: Tensor, rows: int | None, what: str) -> None:
 
 
 def check_pack(p: PackedGraphs) -> None:
-    """Refuse what is no graphs: offsets, edges, rows or features that cannot be."""
+    """Refuse what are no graphs: offsets, edges, rows or features that cannot be."""
     for key, value in (("ptr", p.ptr), ("edge_ptr", p.edge_ptr), ("edge_index", p.edge_index)):
         if value.dtype != torch.long:
             raise InputError(f"{key} must be torch.long, got {value.dtype}")
@@ -123,7 +123,7 @@ def check_pack(p: PackedGraphs) -> None:
 
 
 def check_bare(ptr: Tensor, *held: Tensor) -> None:
-    """Refuse a number of nodes that the edges and attributes do not bear out."""
+    """Refuse a number of nodes that the edges and attributes do not support."""
     if int(ptr[-1]) - sum(value.numel() for value in held) > BARE_NODES:
         g = int(ptr.diff().argmax())
         raise InputError(

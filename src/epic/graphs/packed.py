@@ -74,6 +74,8 @@ class PackedGraphs:
         per_graph: other attributes of whole graphs, such as a name, with an entry of any kind for each graph. They
             travel with unchanged graphs; :meth:`digest` and edited graphs leave them out, and files keep those that
             readers of files give (:data:`ABOUT`).
+        node_costs: what :func:`epic.paths.interpolation.embedded` computed of each node ahead of training. Only
+            :meth:`select` and :meth:`to` take it along; edited graphs, batches and files have none.
     """
 
     ptr: Tensor
@@ -83,6 +85,7 @@ class PackedGraphs:
     edge: Mapping[str, Tensor] = field(default_factory=dict)
     y: Tensor | None = None
     per_graph: Mapping[str, np.ndarray] = field(default_factory=dict)
+    node_costs: Mapping[str, Tensor] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.ptr.numel() - 1
@@ -156,6 +159,7 @@ class PackedGraphs:
             {k: v.to(device) for k, v in self.edge.items()},
             None if self.y is None else self.y.to(device),
             self.per_graph,
+            {k: v.to(device) for k, v in self.node_costs.items()},
         )
 
     @property
@@ -209,6 +213,7 @@ class PackedGraphs:
             {k: v.index_select(0, edges_at) for k, v in self.edge.items()},
             None if self.y is None else self.y.index_select(0, index.to(self.y.device)),
             {k: v[index.cpu().numpy()] for k, v in self.per_graph.items()},
+            {k: v.index_select(0, nodes_at) for k, v in self.node_costs.items()},
         )
 
     def edited(

@@ -108,7 +108,7 @@ def objective(one: Side, two: Side, plan: np.ndarray, structure: float) -> float
 def couple(
     one: Side, two: Side, *, starts: list[np.ndarray], structure: float, steps: int = STEPS
 ) -> tuple[np.ndarray, float]:
-    """Return the best coupling found from some start, and its squared cost, which no start undercuts.
+    """Return the best coupling found from some start, and its squared cost, which is no higher than that of any start.
 
     Conditional gradient: the linear problem at the current coupling gives a direction, and the cost along it is a
     parabola, so the best step is known.

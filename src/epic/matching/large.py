@@ -9,9 +9,9 @@ exactly, in several rounds:
   image of the whole pair. This settles what goes where on the large scale, and is what many alike nodes need.
 - *spread*: a few neighbouring regions are dealt to as many blocks.
 
-Nodes without a partner take part one by one, matched nodes as pairs. No round makes the assignment dearer, since each
-block could stay as it is. The result costs at least as much as the cheapest assignment; ``benchmarks/large.py``
-measures how much more. Time is n log n, memory linear.
+Nodes without a partner take part one by one, matched nodes as pairs. No round makes the assignment more expensive,
+since each block could stay as it is. The result costs at least as much as the cheapest assignment;
+``benchmarks/large.py`` measures how much more. Time is n log n, memory linear.
 """
 
 from __future__ import annotations

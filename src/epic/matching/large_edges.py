@@ -1,10 +1,11 @@
 """Assignments of large pairs that count edges: nodes matched in parts, then made cheaper region by region.
 
 The start is the assignment of :func:`epic.matching.large.assign_large`, which sees nodes only, except that of equal
-nodes those in like surroundings are matched: two copies of a graph in other orders mostly meet there. Each round goes
-through random regions (see :mod:`epic._kernels.regions`) that cover the source graph about twice. In a region nodes are
-moved and exchanged, a part is released and matched again, and what is not dearer is kept: no region makes the
-assignment dearer. No matrix is larger than a region, so memory is linear, and so is the time of a round.
+nodes those with similar neighbourhoods are matched: two copies of a graph in other orders mostly meet there. Each round
+goes through random regions (see :mod:`epic._kernels.regions`) that cover the source graph about twice. In a region
+nodes are moved and exchanged, a part is released and matched again, and what is not more expensive is kept: no region
+makes the assignment more expensive. No matrix is larger than a region, so memory is linear, and so is the time of a
+round.
 """
 
 from __future__ import annotations

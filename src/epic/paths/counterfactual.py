@@ -88,8 +88,8 @@ def counterfactual(
     """Find a small change after which a model puts a graph into another class.
 
     The search goes along edit paths to the nearest reference graphs that the model puts there. On each, the first graph
-    of the other class is taken, and operations are undone, the dearest first, as long as the class stays. So none of
-    those that are left can be spared. A cheaper set of operations may exist: all sets cannot be tried.
+    of the other class is taken, and operations are undone, the most expensive first, as long as the class stays. So
+    every operation that is left is needed. A cheaper set of operations may exist: all sets cannot be tried.
 
     Args:
         graph: the graph to explain.
@@ -142,7 +142,7 @@ def counterfactual(
             edge_cost=edge_cost,
             progress=False,
         )
-        found = []
+        found, number = [], base_seed(seed)
         for at in there[near.index[0]].tolist():
             for turn in range(tries):
                 path = edit_path(
@@ -152,7 +152,7 @@ def counterfactual(
                     matching=matching,
                     edge_cost=edge_cost,
                     order=order,
-                    seed=base_seed(seed) + turn,
+                    seed=number + turn,
                     finish=finish,
                 )
                 wanted = int(classes[at])

@@ -110,7 +110,7 @@ class Steps(torch.utils.data.Dataset):
     """
 
     def __init__(self, graphs: PackedGraphs, method: Augmentation, options: Training) -> None:
-        self.graphs, self.method, self.options = graphs, method, options
+        self.graphs, self.method, self.options = method.before_training(graphs), method, options
         count = len(graphs)
         # A last batch of one graph has nothing for BatchNorm to normalise against: it is left out.
         self.per_epoch = max(1, count // options.batch_size + (count % options.batch_size > 1))

@@ -41,8 +41,6 @@ from epic.train.metrics import probabilities, score
 from epic.train.network import Network, build_network, load_network
 
 MODEL_FORM = "epic-model/1"
-NOTED = ("updates", "loss", "validation", "validation_loss")
-"""What is kept of each evaluation."""
 logger = logging.getLogger(__name__)
 
 

@@ -24,6 +24,11 @@ ALL = ("main", "lollipop", "distance", "costs", "noise", "order", "sinkhorn", "m
 """Plans of everything that the paper prints, in the order in which they are run."""
 SMALL = ("BZR", "COX2", "ENZYMES", "IMDB-BINARY", "ogbg-molbace", "ogbg-molbbbp")
 """Datasets for a quick look, the smallest first."""
+TUNED = {
+    name: {"model": {"between": True, "dropout": 0.5}}
+    for name in ("BZR", "COX2", "PROTEINS", "IMDB-BINARY", "IMDB-MULTI")
+}
+"""What plain training needs on single datasets, chosen on development splits (docs/research.md). All methods get it."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +144,7 @@ class PaperPlan(Plan):
     repeated: Literal["seeds", "splits"] = "seeds"
     axes: dict[str, tuple[Any, ...]] = {}
     parts: tuple[str, ...] = ()
+    per_dataset: dict[str, dict[str, Any]] = TUNED
     call: Call | None = None
 
     @property
