@@ -12,8 +12,8 @@ from rdkit.Chem import Draw
 from torch_geometric.data import Batch
 
 from epic import EPIC, UnitCost, edit_path
+from epic.data.chemistry import molecule_of
 from epic.data.smiles import molecule
-from epic.view.molecule import molecule_of
 
 # %%
 # Two painkillers. Both have a benzene ring with two chains opposite each other.

@@ -154,7 +154,7 @@ def test_look_at_a_path(tmp_path):
 def test_drug_to_drug(tmp_path):
     """Every step and every augmented graph is a molecule that RDKit reads again from its SMILES."""
     chem = pytest.importorskip("rdkit.Chem", reason="molecules need the extra mol")
-    from epic.view.molecule import fault, molecule_of
+    from epic.data.chemistry import fault, molecule_of
 
     said, found = cells("drug_to_drug")
     valid = found["paths"]["valid"]

@@ -13,7 +13,7 @@ TASKS = ("classes", "binary", "values")
 missing."""
 
 MOST_CLASSES = 50
-"""More integers than this are asked about: they may be classes or measurements."""
+"""More integers than this are not taken for classes: they may be measurements. Nor are more different texts."""
 
 TOLERANCE = 0.01
 """How far from 1 the shares of a row may sum: enough for three decimals and twenty classes, or two and two."""

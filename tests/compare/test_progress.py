@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from epic.compare.progress import moving
 from epic.compare.task import Performer, Task
-from epic.nn.fit_loop import FitLoop, FitOptions, _watcher, watched
+from epic.nn.fit_loop import FitLoop, FitOptions, _reporter, reporting
 
 
 def test_shares_of_runs_in_hand_are_added(tmp_path):
@@ -17,7 +17,7 @@ def test_shares_of_runs_in_hand_are_added(tmp_path):
 
     def half(config, costs, data):
         """Learn something, then train half-way, and wait until it is seen."""
-        tell = _watcher.get()
+        tell = _reporter.get()
         for what, share in (("learning costs", 0.25), ("learning costs", 0.5), ("training", 0.75)):
             tell(what, 1 if share < 0.5 else 2 if share == 0.5 else 1, 2)
             end = time.monotonic() + 20
@@ -36,10 +36,10 @@ def test_shares_of_runs_in_hand_are_added(tmp_path):
     assert seen == [3.25, 3.5, 3.75]
 
 
-def test_every_training_inside_is_watched():
+def test_every_training_inside_reports():
     model, told = torch.nn.Linear(1, 1), []
     loop = FitLoop(model, FitOptions(epochs=3), judge=lambda line: line["loss"])
     parts = {"batches": lambda epoch: [torch.ones(2, 1)], "loss": lambda batch: model(batch).pow(2).mean()}
-    with watched(lambda *what: told.append(what)):
+    with reporting(lambda *what: told.append(what)):
         loop.run(**parts, evaluate=lambda judged: {}, progress=False, description="a thing")
     assert told == [("a thing", k, 3) for k in (1, 2, 3)]

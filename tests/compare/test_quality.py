@@ -187,7 +187,7 @@ def test_components_and_isolated_nodes_against_networkx():
 
 def test_valid_molecules():
     pytest.importorskip("rdkit")
-    from epic.view.molecule import Chemistry
+    from epic.data.chemistry import Chemistry
 
     chemistry = Chemistry(("C", "F"))
 

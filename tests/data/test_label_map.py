@@ -4,9 +4,9 @@ import pytest
 
 from epic import UnitCost, edit_path
 from epic.data import load
+from epic.data.chemistry import KNOWN, molecule_of
 from epic.data.label_map import parse_label_map, read_label_map
 from epic.view.frames import frames
-from epic.view.molecule import KNOWN, molecule_of
 from epic.view.names import dataset_names
 from tests.cli.command import epic
 

@@ -1,6 +1,7 @@
 import csv
 import gzip
 import os
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ def test_a_table_with_bad_rows(tmp_path):
         ("smiles,y,y\nCC,0,1\n", "several columns 'y'"),
         ("smiles,y\nCC,yes\nC,0\n", "line 2: y is 'yes', not a number"),
         ("smiles;y\nCC;0,5\nC;0.2\n", "line 2: y is '0,5', not a number: write decimals with a point"),
-        ("smiles,y\n" + "".join(f"CC,t{i}\n" for i in range(21)), "21 different texts are many for names of classes"),
+        ("smiles,y\n" + "".join(f"CC,t{i}\n" for i in range(51)), "51 different texts are many for names of classes"),
         ("smiles,u,v\nCC,1,2\n", "no column label, y, target or class: name it with --target .*, among u, v"),
         ("smiles,y\nCC,yes\n", r"one class only \(yes\)"),
         ("smiles,y\nCC,1\nCCC,inf\n", "line 3: y is 'inf', not a finite number"),
@@ -95,7 +96,7 @@ MOLECULES = ["C" * n for n in range(1, 25)]
 
 
 def table(path, *columns, names="y"):
-    lines = zip(MOLECULES, *columns, strict=False)
+    lines = zip(cycle(MOLECULES), *columns, strict=False)
     path.write_text(f"smiles,{names}\n" + "".join(",".join(map(str, line)) + "\n" for line in lines))
     return path
 
@@ -106,7 +107,7 @@ def table(path, *columns, names="y"):
         (["0", "1", "0"], "binary", [[0.0], [1.0], [0.0]]),
         (["0", "2", "1", " 0"], "classes", [0, 2, 1, 0]),
         (list(range(20)), "classes", list(range(20))),
-        (list(range(21)), "values", [[float(v)] for v in range(21)]),
+        (list(range(51)), "values", [[float(v)] for v in range(51)]),
         (["0", "2", "1.0"], "values", [[0.0], [2.0], [1.0]]),
         (["1", "2", "3"], "values", [[1.0], [2.0], [3.0]]),
         (["0", "1", "3"], "values", [[0.0], [1.0], [3.0]]),

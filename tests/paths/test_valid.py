@@ -13,13 +13,13 @@ from torch_geometric.utils import to_networkx
 
 from epic import EPIC, FeatureCost, InputError, UnitCost, edit_path
 from epic.data import load
+from epic.data.chemistry import KNOWN, chemistry_of, fault, molecule_of, most_bonds
 from epic.data.smiles import molecule
 from epic.distance.edges import MATCHINGS
 from epic.paths.apply import apply_operations
 from epic.paths.bonds import ORDER
 from epic.paths.operations import draw_order
 from epic.random import derived
-from epic.view.molecule import KNOWN, chemistry_of, fault, molecule_of, most_bonds
 from tests.conftest import without_numba
 from tests.view.test_molecule import labelled
 

@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from epic import UnitCost, edit_path
+from epic.data.chemistry import KNOWN
 from epic.data.smiles import molecule
 from epic.view.formula import end_molecule, formula_of, same_rings, skeleton, wedges
 from epic.view.frames import frames
-from epic.view.molecule import KNOWN
 from epic.view.names import Names
 from epic.view.placement import place
-from tests.view.test_molecule import SMILES, labelled
+from tests.data.test_chemistry import SMILES, labelled
 
 Chem = pytest.importorskip("rdkit.Chem", reason="molecules need the extra mol")
 CHIRAL = ["C[C@H](N)C(=O)O", "C[C@@H](O)CC", "C[C@]12CCCC[C@@H]1CCCC2", "OC[C@H](O)[C@@H](O)C=O"]

@@ -86,17 +86,19 @@ class DistanceClassifier(_Learned, Parameters):
 
     def _validation(self, graphs: Graphs, train: PackedGraphs, classes: np.ndarray) -> PackedGraphs:
         """Check validation graphs; return them with places of classes as labels."""
-        held = pack(graphs).to("cpu")
-        check_same_features(train, held)
-        return coded(held, class_codes(class_labels(held), classes))
+        validation_graphs = pack(graphs).to("cpu")
+        check_same_features(train, validation_graphs)
+        return coded(validation_graphs, class_codes(class_labels(validation_graphs), classes))
 
     @property
     def _learns(self) -> bool:
         """Whether :meth:`fit` learns the cost."""
         return self.cost is None or (isinstance(self.cost, LearnedCost) and not self.cost.fitted)
 
-    def _learn(self, train: PackedGraphs, held: PackedGraphs | None, seed: int, options: dict[str, Any]) -> Cost:
-        """Return the cost to use: learned from ``train`` and watched by ``held``, or as given."""
+    def _learn(
+        self, train: PackedGraphs, validation_graphs: PackedGraphs | None, seed: int, options: dict[str, Any]
+    ) -> Cost:
+        """Return the cost to use: learned from ``train``, the epoch chosen by ``validation_graphs``; or as given."""
         if not self._learns:
             if options:
                 raise InputError(f"the cost is not learned here, so fit takes no {', '.join(options)}")
@@ -106,7 +108,7 @@ class DistanceClassifier(_Learned, Parameters):
         cost = LearnedCost() if self.cost is None else copy.deepcopy(self.cost)
         assert isinstance(cost, LearnedCost)
         options = {"seed": seed, "progress": self.progress, **options}
-        return cost.fit(train, validation=0.1 if held is None else held, **options)
+        return cost.fit(train, validation=0.1 if validation_graphs is None else validation_graphs, **options)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "cost_"):

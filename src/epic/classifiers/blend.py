@@ -68,15 +68,15 @@ class EditBlend:
         Raises:
             InputError: The sides do not know the same classes, or a graph is of another.
         """
-        held = pack(validation)
-        sides = [_scores(side, held) for side in (self.model, self.neighbours)]
+        validation_graphs = pack(validation)
+        sides = [_scores(side, validation_graphs) for side in (self.model, self.neighbours)]
         named = [np.asarray(side.classes_) for side in (self.model, self.neighbours) if hasattr(side, "classes_")]
         known = [*named, *(np.arange(side.shape[1]) for side in sides if not named)]
         classes = known[0]
         if any(s.shape[1] != classes.size for s in sides) or any(not np.array_equal(k, classes) for k in known):
             count = " and ".join(str(side.shape[1]) for side in sides)
             raise InputError(f"the sides know {count} classes, not the same ones: train both on the same classes")
-        code = class_codes(class_labels(held, y), classes)
+        code = class_codes(class_labels(validation_graphs, y), classes)
         weights = WEIGHTS if self.weight is None else (self.weight,)
         mixed = Mixture.of(sides[0], sides[1], code=code, weights=weights)
         self.classes_, self.temperatures_, self.validation_ = classes, mixed.temperatures, mixed.losses

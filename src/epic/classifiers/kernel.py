@@ -108,15 +108,15 @@ class EditKernelClassifier(DistanceClassifier):
         counts = np.bincount(codes)
         if counts.min() < 2:
             raise InputError(f"class {classes[counts.argmin()]} has one graph: cross-validation needs two of each")
-        seed, train, held = base_seed(self.seed), coded(given, codes), None
+        seed, train, validation_graphs = base_seed(self.seed), coded(given, codes), None
         out = torch.empty(0, dtype=torch.long)
         if validation is not None:
-            held = self._validation(validation, train, classes)
+            validation_graphs = self._validation(validation, train, classes)
         elif self._learns:
             stays, out = hold_out(torch.from_numpy(codes), share=0.1, least=2, seed=seed)
             if out.numel():
-                train, held = train.select(stays), train.select(out)
-        cost = self._learn(train, held, seed, options)
+                train, validation_graphs = train.select(stays), train.select(out)
+        cost = self._learn(train, validation_graphs, seed, options)
         nodes = embed_all(cost, given)
         distance = mutual_distances(cost, nodes, nodes, progress=self.progress)
         unit = float(np.median(distance[distance > 0])) if distance.any() else 1.0
@@ -128,10 +128,12 @@ class EditKernelClassifier(DistanceClassifier):
         nodes = embed_all(cost, given.select(torch.from_numpy(support).long()))
         machine = _Machine(svm, gamma / unit, cost, nodes, support, len(given))
         warmth = temperature(decision, codes)
-        if held is not None:
-            unseen = decision[out] if validation is None else machine.decision(held, progress=self.progress)
-            assert held.y is not None
-            warmth = max(warmth, temperature(unseen, held.y.numpy()))
+        if validation_graphs is not None:
+            unseen = (
+                decision[out] if validation is None else machine.decision(validation_graphs, progress=self.progress)
+            )
+            assert validation_graphs.y is not None
+            warmth = max(warmth, temperature(unseen, validation_graphs.y.numpy()))
         # Set only now: a failed fit keeps what was fitted before.
         self.cost_, self.classes_, self.validation_ = cost, classes, losses
         self.gamma_, self.C_, self.temperature_ = gamma, c, warmth

@@ -99,10 +99,10 @@ class EditNeighbors(DistanceClassifier):
             InputError: An argument is wrong; what was fitted before is kept.
         """
         given, classes, codes = self._labelled(graphs, y)
-        train, held = coded(given, codes), None
+        train, validation_graphs = coded(given, codes), None
         seed = base_seed(self.seed)
         if validation is not None:
-            held = self._validation(validation, train, classes)
+            validation_graphs = self._validation(validation, train, classes)
         elif self.n_neighbors is None:
             stays, out = hold_out(torch.from_numpy(codes), share=0.1, least=2, seed=seed)
             if not out.numel():
@@ -110,12 +110,12 @@ class EditNeighbors(DistanceClassifier):
                     f"{len(given)} graphs of {classes.size} classes are too few to hold some out and choose "
                     "n_neighbors: pass n_neighbors=, or validation="
                 )
-            train, held = train.select(stays), train.select(out)
+            train, validation_graphs = train.select(stays), train.select(out)
         ks = choices(self.n_neighbors, self.grid, len(train))
-        cost = self._learn(train, held, seed, options)
+        cost = self._learn(train, validation_graphs, seed, options)
         scores = None
-        if self.n_neighbors is None and held is not None:
-            scores = validate(cost, train, held, grid=ks, weights=self.weights, progress=self.progress)
+        if self.n_neighbors is None and validation_graphs is not None:
+            scores = validate(cost, train, validation_graphs, grid=ks, weights=self.weights, progress=self.progress)
         nodes = embed_all(cost, given)
         # Set only now: a failed fit keeps what was fitted before.
         self.cost_, self.classes_, self.validation_ = cost, classes, scores

@@ -56,7 +56,7 @@ def vote(
 def validate(
     cost: Cost,
     train: PackedGraphs,
-    held: PackedGraphs,
+    validation_graphs: PackedGraphs,
     *,
     grid: Sequence[int] = GRID,
     weights: str = "uniform",
@@ -67,11 +67,11 @@ def validate(
     Labels count from 0. One search serves all k.
     """
     assert train.y is not None
-    assert held.y is not None
+    assert validation_graphs.y is not None
     choose(weights, WEIGHTS, "weights")
     ks = choices(None, grid, len(train))
-    found = cost.nearest(held, train, k=ks[-1], progress=progress)
-    label, truth = train.y.numpy(), held.y.numpy()
+    found = cost.nearest(validation_graphs, train, k=ks[-1], progress=progress)
+    label, truth = train.y.numpy(), validation_graphs.y.numpy()
     num_classes = int(train.y.max()) + 1
     return {k: float((vote(found, label, num_classes, weights=weights, k=k)[1] == truth).mean()) for k in ks}
 

@@ -60,7 +60,7 @@ def train(
             device=device,
             num_workers=workers,
             progress=progress(),
-            on_epoch_end=_watcher(folder / "tensorboard"),
+            on_epoch_end=_on_epoch_end(folder / "tensorboard"),
         )
         write_text(folder / "result.json", json.dumps(record, indent=1) + "\n")
     metric = {"classes": "accuracy", "binary": "ROC-AUC", "values": "minus mean absolute error"}[loaded.task]
@@ -74,7 +74,7 @@ def train(
     typer.echo(f"wrote {folder}")
 
 
-def _watcher(folder: Path) -> Callable[[dict[str, Any]], None] | None:
+def _on_epoch_end(folder: Path) -> Callable[[dict[str, Any]], None] | None:
     """Return a function that writes curves for TensorBoard after each epoch; None if that is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
@@ -82,7 +82,7 @@ def _watcher(folder: Path) -> Callable[[dict[str, Any]], None] | None:
         return None
     writer: SummaryWriter | None = None
 
-    def watch(line: dict[str, Any]) -> None:
+    def on_epoch_end(line: dict[str, Any]) -> None:
         nonlocal writer
         if writer is None:  # a run that goes on after a kill hides what it does again
             writer = SummaryWriter(str(folder), purge_step=line["updates"])
@@ -90,4 +90,4 @@ def _watcher(folder: Path) -> Callable[[dict[str, Any]], None] | None:
             writer.add_scalar(name, line[name], line["updates"])
         writer.flush()
 
-    return watch
+    return on_epoch_end

@@ -21,7 +21,7 @@ from epic.graphs.packed import PackedGraphs, join
 from epic.random import derived
 
 if TYPE_CHECKING:
-    from epic.view.molecule import Chemistry
+    from epic.data.chemistry import Chemistry
 
 BATCH = 128
 WARM_UP = 16
@@ -194,7 +194,7 @@ def isolated(graphs: PackedGraphs) -> float | None:
 
 def valid(graphs: PackedGraphs, chemistry: Chemistry | None, like: PackedGraphs) -> float | None:
     """Return the share of graphs that RDKit can sanitise; None where the originals ``like`` are not molecules."""
-    from epic.view.molecule import fault, molecule_of
+    from epic.data.chemistry import fault, molecule_of
 
     if molecule_of(like.graph(0), chemistry) is None:
         return None

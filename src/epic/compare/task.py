@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from epic.errors import choose
-from epic.nn.fit_loop import Watcher, watched
+from epic.nn.fit_loop import Reporter, reporting
 from epic.train.config import run_config
 from epic.train.network import Network
 from epic.train.run import run
@@ -56,7 +56,7 @@ def probe_task(config: dict[str, Any], costs: Path, data: str | None, network: N
         if what != TRAINING:
             ends.append(time.perf_counter())
 
-    with TemporaryDirectory() as folder, watched(note):
+    with TemporaryDirectory() as folder, reporting(note):
         record = train_task(config, Path(folder), data, network)
     epoch = (ends[-1] - ends[0]) / (len(ends) - 1) if len(ends) > 1 else 0.0
     return {**record, "learning_epoch": epoch}
@@ -91,11 +91,11 @@ class Performer:
         runner = self.runners[choose(task.kind, self.runners, "kind of task")]
         if self.told is None or task.kind == "probe":
             return runner(task.config, self.costs, self.data)
-        with watched(self._teller(self.told / task.key)):
+        with reporting(self._teller(self.told / task.key)):
             return runner(task.config, self.costs, self.data)
 
     @staticmethod
-    def _teller(file: Path) -> Watcher:
+    def _teller(file: Path) -> Reporter:
         before = 0.0  # what is learned before training counts as the first half
 
         def tell(what: str, done: int, total: int) -> None:

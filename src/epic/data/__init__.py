@@ -1,6 +1,7 @@
 """Graphs to learn from."""
 
 from epic.data.catalog import load
+from epic.data.chemistry import Chemistry, molecule_of
 from epic.data.dataset import Dataset
 from epic.data.files import read_graphs, read_pt, write_graphs
 from epic.data.lollipop import lollipop, lollipop_graph
@@ -12,6 +13,7 @@ from epic.data.splits import Split, stratified_folds, stratified_split
 from epic.data.tudataset import read_tu
 
 __all__ = [
+    "Chemistry",
     "Dataset",
     "Shards",
     "Split",
@@ -19,6 +21,7 @@ __all__ = [
     "load",
     "lollipop",
     "lollipop_graph",
+    "molecule_of",
     "read_graphs",
     "read_ogb",
     "read_pt",

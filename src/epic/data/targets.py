@@ -12,10 +12,8 @@ from torch import Tensor
 
 from epic.data.dataset import task_of
 from epic.errors import InputError, choose
-from epic.labels import TASKS, infer_task
+from epic.labels import MOST_CLASSES, TASKS, infer_task
 
-MOST_CLASSES = 20
-"""Integers 0, 1, 2, ... up to this many are taken for classes; more are counts, or some other number. So are texts."""
 MISSING = ("", "nan", "na", "n/a", "null", "none")
 
 
@@ -155,7 +153,7 @@ def class_order(names: set[str]) -> list[str]:
 
 
 def _classes(texts: set[str]) -> int:
-    """Return the number of classes if labels look like class indices with none left out, else 0.
+    """Return the number of classes if labels look like at most ``MOST_CLASSES`` indices with none left out, else 0.
 
     >>> _classes({"0", "2", "1"}), _classes({"0", "1"}), _classes({"0", "1.0", "2"}), _classes({"1", "2", "3"})
     (3, 0, 0, 0)

@@ -122,9 +122,9 @@ def check_pack(p: PackedGraphs) -> None:
     check_finite(p)
 
 
-def check_bare(ptr: Tensor, *held: Tensor) -> None:
+def check_bare(ptr: Tensor, *values: Tensor) -> None:
     """Refuse a number of nodes that the edges and attributes do not support."""
-    if int(ptr[-1]) - sum(value.numel() for value in held) > BARE_NODES:
+    if int(ptr[-1]) - sum(value.numel() for value in values) > BARE_NODES:
         g = int(ptr.diff().argmax())
         raise InputError(
             f"graph {g} has {int(ptr.diff()[g])} nodes, nearly all of them without features or edges: correct num_nodes"

@@ -118,10 +118,10 @@ class Backbone(nn.Module):
         h = self.encode(batch) if h is None else h
         weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
-        routes = SortedEdges(batch.edge_index, h.shape[0])
-        scale = gcn_scale(routes, weight, h) if self.config.conv == "gcn" else None
+        edges = SortedEdges(batch.edge_index, h.shape[0])
+        scale = gcn_scale(edges, weight, h) if self.config.conv == "gcn" else None
         for index, layer in enumerate(self.layers):
-            h = layer(h, routes, attr, weight, scale)
+            h = layer(h, edges, attr, weight, scale)
             if not self.config.between or index < len(self.layers) - 1:  # OGB's last layer has no ReLU
                 h = F.relu(h, inplace=True)
             if self.config.between:

@@ -27,19 +27,19 @@ Batch = TypeVar("Batch")
 
 SCHEDULES = ("step", "cosine")
 
-Watcher = Callable[[str, int, int], None]
+Reporter = Callable[[str, int, int], None]
 """Called with what is trained, the epochs that are done, and their number."""
-_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+_reporter: ContextVar[Reporter | None] = ContextVar("reporter", default=None)
 
 
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
-    """Tell ``watcher`` after every epoch of every training inside how far it is."""
-    token = _watcher.set(watcher)
+def reporting(reporter: Reporter) -> Iterator[None]:
+    """Tell ``reporter`` after every epoch of every training inside how far it is."""
+    token = _reporter.set(reporter)
     try:
         yield
     finally:
-        _watcher.reset(token)
+        _reporter.reset(token)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,8 +207,8 @@ class FitLoop:
                 shown = {k: v for k, v in line.items() if k in ("loss", "validation", "ordered") and v is not None}
                 bar.set_postfix({k: f"{v:.3f}" for k, v in shown.items()}, refresh=False)
                 bar.update()
-                if (watcher := _watcher.get()) is not None:
-                    watcher(description, len(self.history), self.epochs)
+                if (reporter := _reporter.get()) is not None:
+                    reporter(description, len(self.history), self.epochs)
         self.last = copy.deepcopy(self.judged)
         model.load_state_dict(self._best)
         model.eval()

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from epic._kernels import backend
+from epic.data.chemistry import Chemistry, chemistry_of, molecule_of, most_bonds
 from epic.data.tables import rdkit
 from epic.graphs.packed import PackedGraphs, join, matrix
 from epic.graphs.ragged import offsets
-from epic.view.molecule import Chemistry, chemistry_of, molecule_of, most_bonds
 
 if TYPE_CHECKING:
     from epic.paths.operations import Operations

@@ -19,6 +19,7 @@ from epic._io import write_figure, write_text
 from epic.costs.base import Cost, check_cost
 from epic.costs.edge import EdgeCost
 from epic.costs.unit import UnitCost
+from epic.data.chemistry import Chemistry, chemistry_of, molecule_of
 from epic.data.tables import rdkit
 from epic.distance.edges import PricedGraphs, choose_matching
 from epic.distance.pairs import Pairs, large_pairs, node_edits
@@ -34,7 +35,6 @@ from epic.paths.operation import Operation, operations_of
 from epic.paths.operations import ORDERS, Operations, draw_order
 from epic.random import Seed, base_seed, derived
 from epic.view import Names, notebook, path_page, strip
-from epic.view.molecule import Chemistry, chemistry_of, molecule_of
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol

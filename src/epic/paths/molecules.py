@@ -7,11 +7,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from epic.data.chemistry import Chemistry, fault, molecule_of
 from epic.data.smiles import atom_features, bond_features
 from epic.data.tables import rdkit
 from epic.graphs.packed import PackedGraphs
 from epic.paths.bonds import AROMATIC, ORDER, Bonds
-from epic.view.molecule import Chemistry, fault, molecule_of
 
 CHIRALITY, STEREO = 1, 1
 """Columns of OGB's features of atoms and bonds that stay as they are: a graph says nothing about space."""

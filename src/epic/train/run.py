@@ -272,8 +272,8 @@ def _run_without_network(config: RunConfig, costs: Path, *, data: str | Path | N
         outputs = BASELINES[config.backbone](dataset, split, seed=config.seed)
     else:
         need_classes(config.backbone, dataset)
-        training, held = (dataset.graphs.select(part) for part in (split.train, split.validation))
-        cost, learned = cost_of(config.cost, training, held, config.seed, costs, task=dataset.task, **learning)
+        training, validation = (dataset.graphs.select(part) for part in (split.train, split.validation))
+        cost, learned = cost_of(config.cost, training, validation, config.seed, costs, task=dataset.task, **learning)
         start = time.perf_counter()
         outputs = distance_classifier(config.backbone, dataset, split, cost=cost, seed=config.seed)
     scores = {p: score(outputs[p], dataset.y[getattr(split, p)], dataset.task) for p in PARTS[1:]}

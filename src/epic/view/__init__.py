@@ -2,9 +2,8 @@
 
 from epic.view.cost_map import costs
 from epic.view.gallery import Exhibit, gallery_page
-from epic.view.molecule import Chemistry, molecule_of
 from epic.view.names import Names
 from epic.view.page import notebook, path_page
 from epic.view.strip import strip
 
-__all__ = ["Chemistry", "Exhibit", "Names", "costs", "gallery_page", "molecule_of", "notebook", "path_page", "strip"]
+__all__ = ["Exhibit", "Names", "costs", "gallery_page", "notebook", "path_page", "strip"]

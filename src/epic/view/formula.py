@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch_geometric.data import Data
 
-from epic.view.molecule import Chemistry, bond_orders, fault, has_rdkit, molecule_of
+from epic.data.chemistry import Chemistry, bond_orders, fault, has_rdkit, molecule_of
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol

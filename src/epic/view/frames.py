@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from epic.data.chemistry import molecule_of
 from epic.labels import infer_task
 from epic.view.formula import Formula, formula_of
-from epic.view.molecule import molecule_of
 from epic.view.names import Names, Tag, tags
 from epic.view.placement import Placement, place
 

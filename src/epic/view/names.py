@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from torch_geometric.data import Data
 
+from epic.data.chemistry import KNOWN, Chemistry, elements, is_ogb, node_labels
 from epic.data.dataset import Dataset
 from epic.data.label_map import SYMBOLS
 from epic.errors import InputError
-from epic.view.molecule import KNOWN, Chemistry, elements, is_ogb, node_labels
 from epic.view.style import COLOURS, ELEMENTS, OTHER_ELEMENT
 
 

@@ -4,10 +4,10 @@ from torch_geometric.data import Data
 
 from epic import UnitCost, edit_path
 from epic.data import load
+from epic.data.chemistry import KNOWN, bond_orders, elements, fault, molecule_of
 from epic.data.smiles import molecule
 from epic.view.formula import skeleton
 from epic.view.frames import frames
-from epic.view.molecule import KNOWN, bond_orders, elements, fault, molecule_of
 from epic.view.names import Names, names_of
 from tests.view.test_page import slide
 
@@ -93,7 +93,7 @@ def test_each_step_is_marked_valid_or_not():
 
 
 def test_without_rdkit_symbols_are_shown_and_nothing_is_claimed(monkeypatch):
-    monkeypatch.setattr("epic.view.molecule.has_rdkit", lambda: False)
+    monkeypatch.setattr("epic.data.chemistry.has_rdkit", lambda: False)
     known = KNOWN["Mutagenicity"]
     ends = [labelled("CO", [(0, 1, "single")], known), labelled("CNO", [(0, 1, "single"), (1, 2, "single")], known)]
     data = frames(edit_path(*ends), names_of("Mutagenicity"))

@@ -232,15 +232,3 @@ def fault(mol: Mol) -> str:
     if kind.startswith("AtomKekulize"):
         return "an aromatic bond lies outside a ring"
     return "an aromatic ring has no alternating bonds" if kind.startswith("Kekulize") else str(found[0].Message())
-
-
-def drawable(mol: Mol) -> Mol:
-    """Return a copy with RDKit's coordinates for a drawing, also of an invalid molecule."""
-    from rdkit import Chem
-    from rdkit.Chem.rdDepictor import Compute2DCoords
-
-    copy = Chem.Mol(mol)
-    copy.UpdatePropertyCache(strict=False)
-    Chem.FastFindRings(copy)
-    Compute2DCoords(copy)
-    return copy
