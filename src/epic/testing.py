@@ -47,6 +47,7 @@ KINDS: dict[str, dict[str, Any]] = {
 def random_graph(
     rng: np.random.Generator,
     nodes: int,
+    *,
     density: float = 0.4,
     directed: bool = False,
     loops: bool = False,
@@ -95,7 +96,7 @@ def random_graph(
 
 
 def random_graphs(
-    count: int = 12, num_classes: int = 3, seed: int = 0, nodes: int | None = None, **kind: Any
+    count: int = 12, *, num_classes: int = 3, seed: int = 0, nodes: int | None = None, **kind: Any
 ) -> list[Data]:
     """Return labelled graphs of 3 to 11 nodes (or of ``nodes``); ``kind`` are options of :func:`random_graph`."""
     rng = np.random.default_rng(seed)

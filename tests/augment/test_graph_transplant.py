@@ -157,7 +157,7 @@ def test_saliency_against_finite_differences():
 def test_against_networkx(seed, directed, density):
     """Both sides are induced subgraphs; each join stands for one cut edge of either side, and none is doubled."""
     rng = np.random.default_rng(seed)
-    found = [random_graph(rng, int(rng.integers(1, 9)), density, directed, y=[0]) for _ in range(6)]
+    found = [random_graph(rng, int(rng.integers(1, 9)), density=density, directed=directed, y=[0]) for _ in range(6)]
     packed = marked(found)
     source, target = packed.select(torch.arange(3)), packed.select(torch.arange(3, 6))
     part, rest = (torch.from_numpy(rng.random(p.num_nodes) < 0.5) for p in (source, target))

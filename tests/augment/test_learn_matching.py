@@ -20,7 +20,12 @@ def sparse_and_dense(count=60, seed=0, num_classes=(0, 1)):
     return pack(
         [
             random_graph(
-                rng, int(rng.integers(5, 12)), density[k % 2], x="onehot", edge_width=None, y=[num_classes[k % 2]]
+                rng,
+                int(rng.integers(5, 12)),
+                density=density[k % 2],
+                x="onehot",
+                edge_width=None,
+                y=[num_classes[k % 2]],
             )
             for k in range(count)
         ]

@@ -90,7 +90,7 @@ def test_draws_have_the_chances_of_the_formula():
 )
 def test_swaps_close_open_triads_and_keep_attributes(seed, nodes, density, share, directed):
     rng = np.random.default_rng(seed)
-    data = random_graph(rng, nodes, density, directed=directed, loops=True, y=[0])
+    data = random_graph(rng, nodes, density=density, directed=directed, loops=True, y=[0])
     data.edge_attr = torch.arange(data.num_edges).float()
     net, before = net_of(data), edge_set(data)
     packed = pack([data])
@@ -207,7 +207,9 @@ def test_labels_stay_and_graphs_keep_their_order():
 
 def test_its_own_classifier_tells_easy_classes_apart():
     rng = np.random.default_rng(0)
-    data = [random_graph(rng, 12, (0.15, 0.6)[i % 2], x="onehot", edge_width=None, y=[i % 2]) for i in range(60)]
+    data = [
+        random_graph(rng, 12, density=(0.15, 0.6)[i % 2], x="onehot", edge_width=None, y=[i % 2]) for i in range(60)
+    ]
     method = MotifSwap(seed=0).fit(data)
     packed = pack(data)
     chance = method._reliable.classifier(packed)

@@ -100,7 +100,7 @@ def slow(data, c):
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 8), st.sampled_from([0.1, 0.4, 0.9]), st.booleans())
 def test_as_networkx_does_it(seed, nodes, density, adjust):
-    data = random_graph(np.random.default_rng(seed), nodes, density, loops=bool(seed % 2))
+    data = random_graph(np.random.default_rng(seed), nodes, density=density, loops=bool(seed % 2))
     data.number = torch.arange(nodes)
     packed = pack([data])
     c = draw_change(packed, adjust, torch.Generator().manual_seed(seed))

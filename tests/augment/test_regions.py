@@ -117,7 +117,7 @@ def test_two_nodes_by_hand():
 @given(st.integers(0, 10**6), st.integers(1, 12), st.sampled_from([0.05, 0.2, 0.6]), st.sampled_from([0.05, 0.15, 0.6]))
 def test_as_a_dense_solve_finds_it(seed, nodes, density, restart):
     rng = np.random.default_rng(seed)
-    graphs = pack([random_graph(rng, nodes, density, loops=True, directed=bool(seed % 2)) for _ in range(3)])
+    graphs = pack([random_graph(rng, nodes, density=density, loops=True, directed=bool(seed % 2)) for _ in range(3)])
     regions = Regions.of(graphs, torch.Generator().manual_seed(seed))
     found = pagerank(regions.neighbours, regions.root, restart)
     a = np.zeros((graphs.num_nodes, graphs.num_nodes))

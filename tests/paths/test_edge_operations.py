@@ -14,7 +14,8 @@ from tests.sample_graphs import random_graph
 def two(seed, **options):
     rng = np.random.default_rng(seed)
     return [
-        random_graph(rng, int(rng.integers(2, 9)), 0.4, x="onehot", edge_width=None, y=[k], **options) for k in (0, 1)
+        random_graph(rng, int(rng.integers(2, 9)), density=0.4, x="onehot", edge_width=None, y=[k], **options)
+        for k in (0, 1)
     ]
 
 
@@ -84,7 +85,7 @@ def test_edge_operations_name_their_nodes():
 
 def test_epic_takes_prices_of_edges_and_is_saved(tmp_path):
     rng = np.random.default_rng(0)
-    graphs = [random_graph(rng, 12, 0.2, x="onehot", edge_width=None, y=[k % 2]) for k in range(16)]
+    graphs = [random_graph(rng, 12, density=0.2, x="onehot", edge_width=None, y=[k % 2]) for k in range(16)]
     augment = EPIC(UnitCost(), ratio=1.0, matching="edges", edge_price=0.5, degree_features=False).fit(graphs)
     batch = augment(Batch.from_data_list(graphs))
     assert batch.num_graphs == 32
@@ -102,7 +103,7 @@ def test_epic_takes_prices_of_edges_and_is_saved(tmp_path):
 
 def test_matrix_and_neighbours_by_edges():
     rng = np.random.default_rng(1)
-    graphs = [random_graph(rng, int(rng.integers(2, 8)), 0.4, x="onehot", edge_width=None) for _ in range(7)]
+    graphs = [random_graph(rng, int(rng.integers(2, 8)), density=0.4, x="onehot", edge_width=None) for _ in range(7)]
     cost = UnitCost()
     whole = cost.distances(graphs, matching="edges", edge_cost=1.0, progress=False)
     one_by_one = torch.tensor([[cost.distance(a, b, matching="edges", edge_cost=1.0) for b in graphs] for a in graphs])
@@ -117,7 +118,7 @@ def test_matrix_and_neighbours_by_edges():
 
 def test_edges_come_and_go_with_all_nodes():
     rng = np.random.default_rng(0)
-    empty, full = (random_graph(rng, n, 0.9, x="onehot", edge_width=None) for n in (0, 4))
+    empty, full = (random_graph(rng, n, density=0.9, x="onehot", edge_width=None) for n in (0, 4))
     edges = full.num_edges / 2
     for ends, kind in (((empty, full), "insert"), ((full, empty), "delete")):
         path = edit_path(*ends, UnitCost(), matching="edges", edge_cost=1.0)

@@ -21,7 +21,7 @@ from epic.paths.bonds import ORDER
 from epic.paths.operations import draw_order
 from epic.random import derived
 from tests.conftest import without_numba
-from tests.view.test_molecule import labelled
+from tests.data.test_chemistry import labelled
 
 Chem = pytest.importorskip("rdkit.Chem", reason="molecules need the extra mol")
 

@@ -43,7 +43,7 @@ def test_the_best_turn_is_that_of_scipy():
 
 def test_the_common_part_is_that_of_networkx():
     rng = np.random.default_rng(4)
-    one, other = (random_graph(rng, n, 0.25) for n in (14, 12))
+    one, other = (random_graph(rng, n, density=0.25) for n in (14, 12))
     partner = rng.permutation(14)
     partner[partner >= 12] = -1
     both = nx.Graph()
@@ -73,7 +73,7 @@ def test_a_morph_keeps_both_ends_and_what_they_share():
 
 
 def test_steps_are_those_of_networkx():
-    graph = random_graph(np.random.default_rng(5), 12, 0.15, directed=True, loops=True)
+    graph = random_graph(np.random.default_rng(5), 12, density=0.15, directed=True, loops=True)
     found = steps_between(graph)
     wanted = dict(nx.all_pairs_shortest_path_length(to_networkx(graph).to_undirected()))
     for a in range(12):

@@ -20,7 +20,7 @@ EVIL = "<script>alert(1)</script>"
 
 def sample(nodes=(9, 12), x="onehot", **options):
     rng = np.random.default_rng(0)
-    ends = [random_graph(rng, n, 0.3, x=x, edge_width=None, y=[k], **options) for k, n in enumerate(nodes)]
+    ends = [random_graph(rng, n, density=0.3, x=x, edge_width=None, y=[k], **options) for k, n in enumerate(nodes)]
     return edit_path(*ends, cost=FeatureCost(), seed=0)
 
 
@@ -295,7 +295,7 @@ def test_the_theme_can_be_switched(browser, tmp_path):
 
 
 def test_other_ways_can_be_chosen(browser, tmp_path):
-    ends = [random_graph(np.random.default_rng(n), n, 0.3, edge_width=None) for n in (8, 10)]
+    ends = [random_graph(np.random.default_rng(n), n, density=0.3, edge_width=None) for n in (8, 10)]
     main, other = (edit_path(*ends, matching=m, seed=0) for m in ("nodes", "edges"))
     main.save(tmp_path / "path.html", others=[other])
     browser.open(tmp_path / "path.html")

@@ -24,7 +24,7 @@ def test_matched_nodes_share_a_place():
 
 def test_both_ends_are_drawn_as_they_are_alone():
     rng = np.random.default_rng(2)
-    path = edit_path(*(random_graph(rng, n, 0.3) for n in (9, 12)), cost=FeatureCost(), seed=0)
+    path = edit_path(*(random_graph(rng, n, density=0.3) for n in (9, 12)), cost=FeatureCost(), seed=0)
     placed = place(path, Names())
     assert placed.drawings[0][:9] == pytest.approx(graph_layout(path.source))
     target = placed.drawings[-1][placed.of_target]

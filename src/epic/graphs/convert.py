@@ -30,7 +30,7 @@ CORE = ("edge_index", "x", "edge_attr", "y")
 _STRUCTURE = frozenset({"edge_index", "adj_t", "y", "batch", "ptr", "num_nodes"})
 
 
-def pack(graphs: Graphs, check: bool = True) -> PackedGraphs:
+def pack(graphs: Graphs, *, check: bool = True) -> PackedGraphs:
     """Return graphs in a few long tensors.
 
     Args:
