@@ -6,9 +6,13 @@ You learn: to find an edit path whose graphs are valid molecules, to read and dr
 molecules by molecules. It needs RDKit (``pip install rdkit``). Run it: ``python examples/drug_to_drug.py``
 """
 
+from io import BytesIO
+
 import torch
+from matplotlib import colormaps
 from matplotlib.figure import Figure
-from rdkit.Chem import Draw
+from matplotlib.image import imread
+from rdkit.Chem.Draw.rdMolDraw2D import MolDraw2DCairo
 from torch_geometric.data import Batch
 
 from epic import EPIC, UnitCost, edit_path
@@ -39,15 +43,35 @@ for k in steps:
     operation = f"{path.operations[k - 1].kind} an atom" if k else "paracetamol"
     print(f"{k:>3}  {operation:<20} {path.smiles(k)}")
 
+
 # %%
-# Drawn by RDKit: the amide grows to propionamide, the phenol becomes the isobutyl chain atom by atom, the amide an
-# ester, and in the last step the ester turns into the acid.
-figure = Figure(figsize=(9, 5), layout="constrained")
-for axes, k in zip(figure.subplots(2, -(-len(steps) // 2)).flat, steps, strict=False):
-    axes.imshow(Draw.MolToImage(path.molecule(k), size=(400, 400)))
-    axes.set_title(f"step {k}: {path.fraction(k):.0%} of the cost", fontsize=9)
-for axes in figure.axes:
+# Drawn by RDKit. Above, the matching: atoms of one number replace each other, and atoms without one are deleted or
+# inserted. Below, the path: the amide grows to propionamide, the phenol becomes the isobutyl chain atom by atom, the
+# amide an ester, and in the last step the ester turns into the acid.
+def draw(axes, mol, title, colours=None, *, bond=32, size=(400, 220)):
+    """Draw a molecule with some of its atoms coloured."""
+    canvas, colours = MolDraw2DCairo(*size), colours or {}
+    canvas.drawOptions().fixedBondLength = bond
+    canvas.DrawMolecule(mol, highlightAtoms=list(colours), highlightAtomColors=colours, highlightBonds=[])
+    canvas.FinishDrawing()
+    axes.imshow(imread(BytesIO(canvas.GetDrawingText())))
+    axes.set_title(title, fontsize=9)
     axes.set_axis_off()
+
+
+kept = [op for op in path.operations if op.kind == "substitute"]
+figure = Figure(figsize=(9, 5.4), layout="constrained")
+above, below = figure.subfigures(2, 1, height_ratios=(1, 1.3))
+ends = {"source": (paracetamol, "source: paracetamol"), "target": (ibuprofen, "target: ibuprofen")}
+for axes, (end, (graph, title)) in zip(above.subplots(1, 2), ends.items(), strict=True):
+    mol, colours = molecule_of(graph), {}
+    for number, op in enumerate(kept):
+        atom = getattr(op, end)
+        colours[atom] = (*colormaps["rainbow"](number / len(kept))[:3], 0.5)
+        mol.GetAtomWithIdx(atom).SetProp("atomNote", str(number + 1))
+    draw(axes, mol, title, colours, bond=44, size=(660, 270))
+for axes, k in zip(below.subplots(2, -(-len(steps) // 2)).flat, steps, strict=False):
+    draw(axes, path.molecule(k), f"step {k}: {path.fraction(k):.0%} of the cost")
 
 # %%
 # The same in training: ``EPIC(order="valid")`` draws only graphs that are valid and connected, where a path has any.
@@ -61,6 +85,4 @@ augment = EPIC(UnitCost(), ratio=1.0, num_classes=2, matching="edges", order="va
 new = augment(Batch.from_data_list(graphs)).to_data_list()[len(graphs) :]
 pictures = Figure(figsize=(9, 6), layout="constrained")
 for axes, graph in zip(pictures.subplots(2, 3).flat, new, strict=True):
-    axes.imshow(Draw.MolToImage(molecule_of(graph), size=(400, 400)))
-    axes.set_title(f"painkiller {graph.y[0, 0]:.2f}, stimulant {graph.y[0, 1]:.2f}", fontsize=9)
-    axes.set_axis_off()
+    draw(axes, molecule_of(graph), f"painkiller {graph.y[0, 0]:.2f}, stimulant {graph.y[0, 1]:.2f}")
