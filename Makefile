@@ -74,6 +74,7 @@ docs: $(VENV)/.docs
 bench: $(READY)
 	$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/kernels.py
 	$(BIN)/python benchmarks/train.py
 	$(BIN)/python benchmarks/methods.py
 	$(BIN)/python benchmarks/transport.py
