@@ -81,8 +81,8 @@ def cases(graphs: PackedGraphs, molecules: PackedGraphs) -> dict[str, tuple[Call
             16,
         ),
         "orders.*: augmented molecules, order='valid'": (
-            lambda: np.concatenate([g.edge_index.numpy() for g in valid.generate(drugs, count=32, seed=0)], axis=1),
-            32,
+            lambda: np.concatenate([g.edge_index.numpy() for g in valid.generate(drugs, count=256, seed=0)], axis=1),
+            256,
         ),
     }
 
