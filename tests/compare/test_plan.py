@@ -96,17 +96,3 @@ def test_a_dataset_may_have_options_of_its_own(store):
     }
     plain = {("a", "gin", 0.003, "{}"), ("b", "gin", 0.01, "{'between': True}")}
     assert found == plain | {("a", "counts", 0.003, "{}"), ("b", "counts", 0.003, "{}")}
-
-
-def test_settings_chosen_without_noise_are_chosen_once_for_all_levels(store, tmp_path):
-    fake = Fake(str(tmp_path / "calls"))
-    clean, table = plan(), plan(noise=(0.2, 0.4), tune_without_noise=True)
-    while todo := ready(clean, store):
-        finish(store, todo, fake)
-    before = len(store)
-    chosen = [clean.expand(group, store).settings for group in clean.groups()]
-    todo = ready(table, store)
-    assert table.count() == before - 8 + len(todo), "as many tries as without noise, which are done"
-    assert {t.config["noise"] for t in todo} == {0.2, 0.4}
-    assert {t.config["seed"] for t in todo} == {0, 1}
-    assert [table.expand(group, store).settings for group in table.groups()] == [c for c in chosen for _ in range(2)]

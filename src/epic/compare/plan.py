@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -132,7 +132,6 @@ class Plan(BaseModel):
         first_split: Number of the first split. Those from 100 on are for development: what is chosen there is
             confirmed on others.
         tune: Number of settings that every method may try on validation (0: defaults).
-        tune_without_noise: Whether settings are chosen where no label was changed, once for all noise levels.
         plain: Choices that plain training spends its tries on. Every method then uses what it chose.
         options: Values that go into every config.
         per_dataset: Values that go into the configs of one dataset, such as the dropout that plain training needs.
@@ -155,7 +154,6 @@ class Plan(BaseModel):
     first_split: int = 0
     seeds: int = Field(5, ge=1)
     tune: int = Field(0, ge=0)
-    tune_without_noise: bool = False
     plain: tuple[str, ...] = ("pool", "lr")
     options: dict[str, Any] = {}
     per_dataset: dict[str, dict[str, Any]] = {}
@@ -191,11 +189,10 @@ class Plan(BaseModel):
 
     def count(self) -> int:
         """The number of tasks in all, tuning included."""
-        tries = {e.label: len(self._tries(e)) * self._tuned(e) for e in self.entries}
-        groups = self.groups()
-        return sum(self.seeds for group in groups for e in self.entries if e.runs_on(group.dataset)) + sum(
+        tries = {e.label: self.seeds + len(self._tries(e)) * self._tuned(e) for e in self.entries}
+        return sum(
             len(self._plain_tries()) + sum(tries[e.label] for e in self.entries if e.runs_on(group.dataset))
-            for group in {self._tuning_group(group) for group in groups}
+            for group in self.groups()
         )
 
     def expand(self, group: Group, store: Store) -> GroupTasks:
@@ -203,9 +200,9 @@ class Plan(BaseModel):
 
         Plain training chooses first, then each method among its own settings, then the reported runs follow.
         """
-        found, tuned_on = GroupTasks(), self._tuning_group(group)
+        found = GroupTasks()
         choices = self._plain_tries()
-        tries = [self._task(tuned_on, VANILLA, {}, t, TUNING_SEED) for t in choices]
+        tries = [self._task(group, VANILLA, {}, t, TUNING_SEED) for t in choices]
         found.tuning.extend(tries)
         plain = _best(choices, tries, store) if choices else {}
         for entry in self.entries:
@@ -216,7 +213,7 @@ class Plan(BaseModel):
             own: dict[str, Any] | None = None if plain is None else {}
             if self._tuned(entry):
                 choices = self._tries(entry)
-                tries = [self._task(tuned_on, entry, t, plain or {}, TUNING_SEED) for t in choices]
+                tries = [self._task(group, entry, t, plain or {}, TUNING_SEED) for t in choices]
                 if plain is None:
                     found.later.extend(tries)
                 else:
@@ -256,10 +253,6 @@ class Plan(BaseModel):
         if entry.is_baseline:
             values.pop("network", None)
         return Task("train", run_config(**values).model_dump())
-
-    def _tuning_group(self, group: Group) -> Group:
-        """Return the group that settings are chosen in."""
-        return replace(group, noise=0.0) if self.tune_without_noise else group
 
     def _tuned(self, entry: Entry) -> bool:
         return self.tune > 1 and entry.method != "vanilla"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +40,7 @@ class Runs:
         """Take another plan; the results stay."""
         self.plan = plan
         self._groups: dict[Group, GroupTasks] = {}
-        self._groups_of: dict[str, dict[Group, None]] = {}  # several choose settings by the same runs
+        self._group_of: dict[str, Group] = {}
         self.refresh()
 
     def refresh(self) -> None:
@@ -50,18 +50,17 @@ class Runs:
 
     def finished(self, task: Task) -> None:
         """Take note of a result that was added to the store."""
-        for group in list(self._groups_of[task.key]):
-            if task in self._groups[group].tuning:
-                self._expand(group)
+        group = self._group_of[task.key]
+        if task in self._groups[group].tuning:
+            self._expand(group)
 
     def _expand(self, group: Group) -> None:
         self._groups[group] = found = self.plan.expand(group, self.store)
-        for task in found.all():
-            self._groups_of.setdefault(task.key, {})[group] = None
+        self._group_of |= {t.key: group for t in found.all()}
 
     def __iter__(self) -> Iterator[Task]:
         """All tasks that are known by now: one group after the other, or one cell after the other if paired."""
-        tasks = _once(t for found in self._groups.values() for t in found.all())
+        tasks = [t for found in self._groups.values() for t in found.all()]
         if self.paired:
             place = {size: number for number, size in enumerate(self.plan.sizes)}
             tasks.sort(key=lambda t: (*self.cell(t), place[t.config["size"]]))
@@ -76,7 +75,7 @@ class Runs:
     @property
     def todo(self) -> list[Task]:
         """Tasks that are open, and stand-ins for those whose settings are not chosen yet."""
-        return [*self.open, *_once(t for found in self._groups.values() for t in found.later)]
+        return [*self.open, *(t for found in self._groups.values() for t in found.later)]
 
     @property
     def whole(self) -> set[tuple[int, int]]:
@@ -215,10 +214,6 @@ class ReportedRuns:
     @property
     def epoch_seconds(self) -> list[float]:
         return [r["seconds"] / r["epochs"] for r in self.done if r.get("epochs") and "seconds" in r]
-
-
-def _once(tasks: Iterable[Task]) -> list[Task]:
-    return list({t.key: t for t in tasks}.values())
 
 
 def _is_draw(record: dict[str, Any]) -> bool:
