@@ -66,8 +66,8 @@ for operation in found.operations:
     print(operation)
 
 # %%
-# Before and after. Red marks what is new: the clique has one more node, which is what the classes mean. The tail stays
-# as it is, although the reference graph has another one: the model does not ask for that.
+# Before and after. Red marks what is new: a fifth node joins the clique, though not with all its edges, which is enough
+# for the model. The tail stays as it is, although the reference graph has another one: the model does not ask for that.
 figure = Figure(figsize=(8, 3.6), layout="constrained")
 
 

@@ -1,9 +1,9 @@
 """
-11 Molecules: from one drug to another, by molecules
-====================================================
+11 Molecules: from one drug to another, through valid molecules
+===============================================================
 
 You learn: to find an edit path whose graphs are valid molecules, to read and draw them, and to augment a batch of
-molecules by molecules. It needs RDKit (``pip install rdkit``). Run it: ``python examples/drug_to_drug.py``
+molecules with valid molecules. It needs RDKit (``pip install rdkit``). Run it: ``python examples/drug_to_drug.py``
 """
 
 from io import BytesIO

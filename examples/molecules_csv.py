@@ -16,7 +16,7 @@ from epic.train import Training, backbone_for, train
 
 # %%
 # A header, a column of SMILES, and a column of labels. Labels may be words, 0/1 (empty where unknown) or real values; a
-# column of names is kept. These are 209 small molecules and whether they like water or fat (computed, not measured).
+# column of names is kept. These are 209 small molecules, hydrophilic or lipophilic (by a computed logP).
 file = Path(sys.argv[0]).parent / "molecules.csv"  # next to this script
 print(*file.read_text().splitlines()[:4], sep="\n")
 dataset = load(str(file))
@@ -31,7 +31,7 @@ training = dataset.graphs.select(split.train)
 print({part: len(getattr(split, part)) for part in ("train", "validation", "test")})
 
 # %%
-# The way from one molecule to another, by molecules, when every edit costs the same:
+# The path from one molecule to another, through valid molecules, when every edit costs the same:
 source, target = (dataset[names.index(name)] for name in ("benzene acid", "cyclohexane amine"))
 way = edit_path(source, target, UnitCost(), matching="edges", order="valid", seed=0)
 print(way)

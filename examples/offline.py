@@ -31,7 +31,7 @@ torch.manual_seed(0)
 # .. code-block:: bash
 #
 #    epic augment NCI1 --method epic --count 1000000 --workers 2 --out made
-#    epic augment NCI1 --method epic --count 1000000 --ray auto --out /shared/made   # on a Ray cluster
+#    epic augment NCI1 --method epic --count 1000000 --ray ADDRESS --out /shared/made   # on a Ray cluster
 #
 # The files are the same whatever the number of workers. Here is the same in Python, with fewer graphs.
 degrees = OneHotDegree(HIGHEST_DEGREE, cat=False)

@@ -57,7 +57,7 @@ class DegreeCost(Cost):
 cost = DegreeCost()
 small, large = lollipop_graph(4, 3, label=0), lollipop_graph(6, 3, label=1)
 own, unit = cost.distance(small, large), UnitCost().distance(small, large)
-print(f"from a head of 4 to a head of 6: {own:g}, and {unit:g} if edges are free")
+print(f"from a head of 4 to a head of 6: {own:g}, and {unit:g} by unit cost, which sees degrees and no edges")
 graphs = lollipop(24, seed=0)
 print(f"mean distance of {len(graphs)} graphs: {cost.distances(graphs, progress=False).mean():.2f}")
 nearest = cost.nearest(graphs, k=1, progress=False)

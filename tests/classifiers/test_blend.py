@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.special import softmax
+from sklearn.base import clone
 from sklearn.metrics import log_loss
 from torch import nn
 from torch_geometric.nn import global_add_pool
@@ -98,7 +99,7 @@ def test_a_network_is_asked_in_evaluation_and_in_chunks(kernel, monkeypatch):
     blend = EditBlend(model, kernel, weight=0.5).fit(three(30, 2))
     whole = blend.predict_proba(test)
     assert model.training
-    monkeypatch.setattr("epic.classifiers.blend.CHUNK", 6)
+    monkeypatch.setattr("epic.nn.classify.CHUNK", 6)
     assert np.allclose(blend.predict_proba(test), whole)  # dropout would make them differ
     assert np.allclose(whole.sum(1), 1)
 
@@ -141,6 +142,17 @@ def test_perfect_sides_give_finite_losses():
     assert blend.score(graphs) == 1
 
 
+def test_it_keeps_to_scikit_learn(kernel):
+    blend = EditBlend(Network(), kernel, weight=0.25)
+    assert list(blend.get_params()) == ["model", "neighbours", "weight"]
+    again = clone(blend)
+    assert again.weight == 0.25
+    assert again.neighbours.get_params().keys() == kernel.get_params().keys()
+    assert repr(blend).endswith("weight=0.25)")
+    with pytest.raises(InputError, match="neighbours must be a network, a fitted classifier or a function, got int"):
+        EditBlend(Network(), 3)
+
+
 def test_wrong_input_is_named(kernel):
     held = three(30, 2)
     with pytest.raises(InputError, match=r"call fit\(validation\)"):
@@ -160,5 +172,5 @@ def test_wrong_input_is_named(kernel):
     broken = Network()
     with torch.no_grad():
         broken.layer.bias.fill_(float("nan"))
-    with pytest.raises(InputError, match="Network must return finite logits"):
+    with pytest.raises(InputError, match="the model returns NaN"):
         EditBlend(broken, kernel).fit(held)

@@ -280,9 +280,9 @@ def test_a_clone_keeps_a_fitted_cost_and_drops_what_was_fitted(learned):
     ],
 )
 def test_wrong_input_is_named(params, fit, message):
-    model = EditNeighbors(**{"n_neighbors": 1, "cost": UnitCost(), "progress": False, **params})
+    model = EditNeighbors(n_neighbors=1, cost=UnitCost(), progress=False)
     with pytest.raises(InputError, match=message):
-        model.fit(three(20, 0), **fit)
+        model.set_params(**params).fit(three(20, 0), **fit)
     assert not hasattr(model, "classes_")  # nothing half done
 
 

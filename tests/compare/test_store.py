@@ -116,7 +116,7 @@ def test_what_is_no_record_is_skipped_and_named(tmp_path, caplog, text, reason):
     store = Store(path)
     assert [r["test"] for r in store] == [0.7]
     assert re.search(reason, store.skipped[path, 3])
-    assert re.search(rf"1 lines are no results and are left out \(line 3: .*{reason}", caplog.text)
+    assert re.search(rf"1 lines are not results and are skipped \(line 3: .*{reason}", caplog.text)
     with store.writer() as writer:
         writer.add(ONE, {"test": 0.6, "validation": 0.5})
     assert len(Store(path)) == 2

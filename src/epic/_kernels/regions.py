@@ -22,7 +22,7 @@ BOTH_LISTS = f"{INTEGERS}, {INTEGERS}"
 def ball(graph: tuple, middle: int, size: int, nodes: np.ndarray, place: np.ndarray, state: np.ndarray) -> int:
     """List up to ``size`` nodes, nearest first, and where each stands in the list; return how many they are.
 
-    Which neighbours of a hub come first is random, so that its other ones have their turn, too.
+    Which neighbours of a hub come first is random, so that all are visited eventually.
     """
     ptr, to, _ = graph
     nodes[0], place[middle] = middle, 0

@@ -74,7 +74,7 @@ class Augmentation(Parameters, BaseTransform):
     """Whether it mixes graphs, or their labels."""
     makes_graphs: ClassVar[bool] = True
     learns: ClassVar[bool] = False
-    """Whether :meth:`fit` trains something, and so takes ``epochs``."""
+    """Whether :meth:`fit` trains something other than a cost, and so takes ``epochs``."""
     stores: ClassVar[bool] = False
     """Whether :meth:`fit` takes long, and so takes ``progress``, and a ``folder`` to keep what it makes in."""
     follows_degrees: ClassVar[bool] = True
@@ -125,7 +125,7 @@ class Augmentation(Parameters, BaseTransform):
         return self
 
     @property
-    def _seed(self) -> int:
+    def seed_(self) -> int:
         """The number that everything random derives from."""
         return self._seeds.seed
 
@@ -216,7 +216,7 @@ class Augmentation(Parameters, BaseTransform):
 
     def fingerprint(self) -> str:
         """Return a text that differs where augmented graphs do; a method that learns adds what it learned."""
-        return f"{type(self).__name__}({ ({**self.get_params(), 'seed': self._seed}) })"
+        return f"{type(self).__name__}({ ({**self.get_params(), 'seed': self.seed_}) })"
 
     def set_label_type(self, task: str, num_classes: int | None) -> None:
         """State what labels are, where the caller knows it: batches need not show all classes.
@@ -352,8 +352,8 @@ class Augmentation(Parameters, BaseTransform):
 
         Args:
             graphs: Graphs to look at.
-            decide: Whether to decide the second question by graphs that cannot tell (all rows of ``x`` equal, or no
-                edges), too.
+            decide: Whether to settle the second question even if these graphs are inconclusive (all rows of ``x``
+                equal, or no edges).
         """
         if not self.found_.decided:
             looks = self.makes_graphs and self.follows_degrees
@@ -391,7 +391,7 @@ class Augmentation(Parameters, BaseTransform):
         return replace(graphs, y=soft_labels(typed(graphs.labels, self.task_), self.num_classes_))
 
     def _as_given(self, graphs: PackedGraphs, originals: PackedGraphs) -> PackedGraphs:
-        """Return labels ``[B]`` where real numbers came so: a loss broadcasts ``[B]`` and ``[B, 1]`` to ``[B, B]``."""
+        """Return real values as ``[B]`` if they came so: a loss broadcasts ``[B]`` and ``[B, 1]`` to ``[B, B]``."""
         y = originals.y
         flat = y is not None and y.dim() == 1 and (y.is_floating_point() or self.task_ == "values")
         return replace(graphs, y=graphs.y[:, 0]) if flat and graphs.y is not None and graphs.y.dim() > 1 else graphs

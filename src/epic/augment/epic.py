@@ -114,7 +114,7 @@ class EPIC(Augmentation):
         """
         if self.cost is None or _unlearned(self.cost):
             cost = LearnedCost() if self.cost is None else copy.deepcopy(self.cost)
-            self._learned = cost.fit(graphs, **{"seed": self._seed, "task": self.task_, **options})  # type: ignore[attr-defined]
+            self._learned = cost.fit(graphs, **{"seed": self.seed_, "task": self.task_, **options})  # type: ignore[attr-defined]
             return
         if options:
             raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
@@ -128,7 +128,7 @@ class EPIC(Augmentation):
         """Return a text that differs where augmented graphs do, the weights of a learned cost included."""
         tensors, header = self.cost_.state()
         own = header or vars(self.cost_)  # a cost that cannot be saved tells by its attributes
-        params = {**self.get_params(), "seed": self._seed, "cost": type(self.cost_).__qualname__}
+        params = {**self.get_params(), "seed": self.seed_, "cost": type(self.cost_).__qualname__}
         return f"EPIC({params}): {own} {digest(*tensors.values())}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
@@ -177,7 +177,7 @@ class EPIC(Augmentation):
         """Write parameters, cost and what was found in :meth:`fit` as safetensors."""
         check_kind(self.cost_)
         tensors, header = self.cost_.state()
-        params = {**self.get_params(), "seed": self._seed, "cost": _mode(self.cost)}
+        params = {**self.get_params(), "seed": self.seed_, "cost": _mode(self.cost)}
         about = {"format": AUGMENTER_FORM, "kind": self.cost_.kind, "params": params, "found": asdict(self.found_)}
         write_tensors(path, tensors, {**about, **header})
 

@@ -58,7 +58,7 @@ class FGWMixup(PooledMixup):
     ratio: float = param(default=0.2)
 
     def look(self, graphs: PackedGraphs) -> None:
-        emd()  # it is missing now, not after the first shard was begun
+        emd()  # fails early if POT is missing
 
     def draw_shares(self, count: int, generator: torch.Generator) -> Tensor:
         return beta(count, self.alpha, self.alpha, generator)

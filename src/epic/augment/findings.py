@@ -12,7 +12,7 @@ from epic.graphs.degrees import DegreeFeatures, demanded, detect, informative
 from epic.graphs.packed import Graphs, PackedGraphs
 from epic.labels import TASKS, count_classes, infer_task, known_task
 
-MOST_CLASSES = 1_000_000
+MOST_CLASSES_OF_A_FILE = 1_000_000
 """A file that claims more is refused: labels of one class each would fill the memory."""
 
 
@@ -69,6 +69,6 @@ class Findings:
         found = Findings(**{**values, "degrees": None if degrees is None else DegreeFeatures(**degrees)})
         if found.task is not None:
             choose(found.task, TASKS, "task")
-        if found.num_classes is not None and not 1 <= found.num_classes <= MOST_CLASSES:
+        if found.num_classes is not None and not 1 <= found.num_classes <= MOST_CLASSES_OF_A_FILE:
             raise InputError(f"{found.num_classes} classes")
         return found

@@ -29,7 +29,7 @@ class GMixup(Augmentation):
     Han et al., G-Mixup: Graph Data Augmentation for Graph Classification, ICML 2022. A class's graphon is the average
     adjacency of its graphs, nodes sorted by degree and cut or padded to the median size, without its small singular
     values. A new graph mixes the graphons and labels of two random classes, ``l`` of the one and ``1 - l`` of the
-    other; its edges are drawn each by itself, and nodes left without an edge go.
+    other; its edges are drawn independently, and isolated nodes are removed.
 
     ``share``: ``l`` is drawn evenly between half of it and all of it (0.2: the paper; 0.01: the authors' code).
     ``threshold``: singular values below this times the root of the size go.

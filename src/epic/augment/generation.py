@@ -109,7 +109,7 @@ class AugmentedLoader(DataLoader):
         # Here and not first in a worker, whose findings would stay there.
         augment.examine(pack([dataset[i] for i in range(min(batch_size, len(dataset)))]))
         if options.get("generator") is None:  # torch would draw from the global random state at every pass
-            options["generator"] = derived(augment._seed, "loader")
+            options["generator"] = derived(augment.seed_, "loader")
         super().__init__(dataset, batch_size, collate_fn=augment, **options)
         self._augment, self._passes = augment, 0
 

@@ -33,7 +33,7 @@ class GeoMix(PooledMixup):
     of the coupling are found in turn by conditional gradient, with exact linear problems, where the paper does mirror
     descent. Without ``size`` there are as many places as the training graphs have nodes on average, which agrees with
     the sizes that the authors chose. The partner has another label and is the nearest in size of eight drawn ones; the
-    authors take the nearest of all. Every graph of the pool is from a pair of its own. An edge's attributes are
+    authors take the nearest of all. Every graph of the pool is from a different pair. An edge's attributes are
     averages by the weight that each edge brings to it. Integer categories have no average and are refused; other
     attributes are dropped. Degree features are averaged like any other, because degrees count edges and not their
     weights. Self-loops arise where neighbours share a place, as the formula has them. Directed graphs need nothing
@@ -67,7 +67,7 @@ class GeoMix(PooledMixup):
     """Nodes of a mixture, as given or as found."""
 
     def look(self, graphs: PackedGraphs) -> None:
-        emd()  # it is missing now, not after the first shard was begun
+        emd()  # fails early if POT is missing
         self.size_ = max(1, round(float(graphs.sizes.double().mean()))) if self.size is None else self.size
 
     def draw_shares(self, count: int, generator: torch.Generator) -> Tensor:

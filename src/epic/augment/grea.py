@@ -68,7 +68,7 @@ class GREA(TrainingMethod):
         shape = getattr(model, "config", None)
         conv = getattr(shape, "conv", BACKBONES[0])
         width = getattr(shape, "hidden_channels", 64)
-        with seeded(derived(self._seed, "separator").initial_seed()):
+        with seeded(derived(self.seed_, "separator").initial_seed()):
             return Rationale(model, Separator(*self._schemas, conv, width, self.separator_layers))
 
     def on_epoch_start(self, model: nn.Module, epoch: int) -> None:

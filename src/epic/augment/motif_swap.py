@@ -76,7 +76,7 @@ class MotifSwap(Augmentation):
             self._reliable = Reliability.of(Given(classifier), graphs, label, num_classes)
             return
         graphs, label = graphs.to("cpu"), label.cpu()
-        learn, judge = hold_out(label, share=HELD_OUT, seed=self._seed)
+        learn, judge = hold_out(label, share=HELD_OUT, seed=self.seed_)
         # Degree features say nothing that the degrees do not.
         describe = Descriptors.of(graphs, use_x=self.found_.degrees is None)
         model = Logistic.fit(describe, graphs.select(learn), label[learn], num_classes)

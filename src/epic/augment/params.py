@@ -96,8 +96,8 @@ class Parameters:
         arguments = [
             inspect.Parameter(n, by_name if p.kw_only else by_place, default=p.default) for n, p in cls.params.items()
         ]
-        if vars(cls).get("__doc__"):
-            lines = [f"    {n}: {p.help[:1].upper()}{p.help[1:]}." for n, p in cls.params.items() if p.help]
+        lines = [f"    {n}: {p.help[:1].upper()}{p.help[1:]}." for n, p in cls.params.items() if p.help]
+        if vars(cls).get("__doc__") and lines:
             cls.__doc__ = "\n".join([inspect.cleandoc(cls.__doc__ or ""), "", "Args:", *lines])
         cls.__signature__ = inspect.Signature(sorted(arguments, key=lambda a: a.kind))  # type: ignore[attr-defined]
 

@@ -32,7 +32,7 @@ from epic.random import derived, digest
 
 FORM = "epic-pool/1"
 SHARD = 32
-"""Graphs in a file: what a kill can cost."""
+"""Graphs in a shard; a kill loses at most these."""
 
 
 class PooledMixup(Augmentation):
@@ -99,12 +99,12 @@ class PooledMixup(Augmentation):
             graphs=able.numel(),
             count=count,
             pairs=self.pairs,
-            generator=derived(self._seed, "pool", "pairs"),
+            generator=derived(self.seed_, "pool", "pairs"),
             sizes=graphs.sizes[able] if self.near_in_size else None,
         )
         if one.numel() == 0:
             raise InputError(f"{len(graphs)} graphs have no two with pairs={self.pairs!r} labels: try pairs='random'")
-        share = self.draw_shares(count, derived(self._seed, "pool", "shares"))
+        share = self.draw_shares(count, derived(self.seed_, "pool", "shares"))
         rows = torch.stack([able[one].double(), able[two].double(), share.double()], dim=1)
 
         def make(numbers: range) -> Iterator[Data]:
@@ -115,7 +115,7 @@ class PooledMixup(Augmentation):
                 yield data
 
         own = {n: getattr(self, n) for n in self.params if n not in Augmentation.params and n != "pool_size"}
-        what = identity([FORM, type(self).__name__, own, self._seed], self._fitted)
+        what = identity([FORM, type(self).__name__, own, self.seed_], self._fitted)
         path = None if folder is None else Path(folder) / f"pool-{what[:16]}-{count}"
         with few_threads():
             self._pool, self.milliseconds_ = make_pool(

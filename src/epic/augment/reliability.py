@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from epic.costs.unit import row_codes
 from epic.graphs.packed import PackedGraphs, matrix
+from epic.nn.classify import class_scores
 
 BUCKETS = 64
 DEGREES = 10
@@ -156,14 +157,5 @@ class Given:
 
     model: Callable
 
-    @torch.no_grad()
     def __call__(self, graphs: PackedGraphs) -> Tensor:
-        training = isinstance(self.model, nn.Module) and self.model.training
-        if training:
-            self.model.eval()  # type: ignore[attr-defined]
-        output = matrix(self.model(graphs.to_batch()))
-        if training:
-            self.model.train()  # type: ignore[attr-defined]
-        if output.shape[1] == 1:
-            output = torch.cat([torch.zeros_like(output), output], 1)
-        return output.float().softmax(1)
+        return class_scores(self.model, graphs).float().softmax(1).to(graphs.ptr.device)

@@ -87,7 +87,7 @@ class SMixup(Augmentation):
             choose(name, Matching.__dataclass_fields__, "option of fit")
         self._network, self.history_ = train_matching(
             graphs,
-            Matching(**{"seed": self._seed, **options}),
+            Matching(**{"seed": self.seed_, **options}),
             hidden_channels=self.hidden_channels,
             num_layers=self.num_layers,
             task=self.task_,

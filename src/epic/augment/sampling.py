@@ -67,8 +67,8 @@ def draw_pairs(
 ) -> tuple[Tensor, Tensor]:
     """Draw pairs of different graphs.
 
-    Sources go round all graphs that have a partner, in random order, so that none is a source more than one time
-    more often than another. The partner of each is uniform over all graphs that the rule allows.
+    Sources go round all graphs that have a partner, in random order, so that source counts differ by at most
+    one. The partner of each is uniform over all graphs that the rule allows.
 
     Args:
         y: Labels; without them every pair is allowed. Missing entries count as equal to each other.

@@ -12,7 +12,7 @@ import torch
 from epic.augment import checks
 from epic.augment.params import Parameters, param
 from epic.classifiers.voting import class_labels
-from epic.costs.base import Cost
+from epic.costs.base import Cost, check_cost
 from epic.costs.learned import LearnedCost
 from epic.errors import InputError
 from epic.graphs.checks import check_same_features
@@ -29,11 +29,34 @@ class _Learned:
     _graphs: PackedGraphs  # what graphs to classify must be like
 
 
-class DistanceClassifier(_Learned, Parameters):
+class Classifier(_Learned, Parameters):
+    """Base of classifiers of graphs, in the manner of scikit-learn."""
+
+    def predict_proba(self, graphs: Graphs) -> np.ndarray:
+        """Return the probability of each class ``[graphs, classes]``, in the order of ``classes_``."""
+        raise NotImplementedError
+
+    def predict(self, graphs: Graphs) -> np.ndarray:
+        """Return the class of each graph, the one of the highest probability."""
+        probability = self.predict_proba(graphs)
+        return self.classes_[probability.argmax(1)]
+
+    def score(self, graphs: Graphs, y: Any = None) -> float:
+        """Return the accuracy.
+
+        Args:
+            graphs: The graphs to classify.
+            y: Their classes (default: the labels of the graphs).
+        """
+        packed = pack(graphs)
+        return float(np.mean(self.predict(packed) == class_labels(packed, y)))
+
+
+class DistanceClassifier(Classifier):
     """Base of classifiers that know graphs by their edit distances only; see :class:`epic.EditNeighbors`."""
 
     _estimator_type = "classifier"  # for scikit-learn before 1.6
-    cost: Cost | None = param(default=None)
+    cost: Cost | None = param(default=None, check=check_cost)
     seed: Seed = param(default=0, check=checks.seed)
     progress: bool = param(default=True)
 
@@ -51,28 +74,8 @@ class DistanceClassifier(_Learned, Parameters):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "cost_")
 
-    def predict(self, graphs: Graphs) -> np.ndarray:
-        """Return the class of each graph."""
-        raise NotImplementedError
-
-    def predict_proba(self, graphs: Graphs) -> np.ndarray:
-        """Return the probability of each class ``[graphs, classes]``, in the order of ``classes_``."""
-        raise NotImplementedError
-
-    def score(self, graphs: Graphs, y: Any = None) -> float:
-        """Return the accuracy.
-
-        Args:
-            graphs: The graphs to classify.
-            y: Their classes (default: the labels of the graphs).
-        """
-        packed = pack(graphs)
-        return float(np.mean(self.predict(packed) == class_labels(packed, y)))
-
     def _labelled(self, graphs: Graphs, y: Any) -> tuple[PackedGraphs, np.ndarray, np.ndarray]:
         """Check what :meth:`fit` is given; return the graphs, the classes, and the place of each graph's class."""
-        if self.cost is not None and not isinstance(self.cost, Cost):
-            raise InputError(f"cost must be an epic Cost such as UnitCost(), got {type(self.cost).__name__}")
         given = pack(graphs).to("cpu")
         label = class_labels(given, y)
         classes = np.unique(label)

@@ -5,28 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 from torch import nn
 from typing_extensions import Self
 
 from epic.augment import checks
-from epic.classifiers.base import class_codes
+from epic.augment.params import param
+from epic.classifiers.base import Classifier, class_codes
 from epic.classifiers.calibration import WEIGHTS, Mixture
 from epic.classifiers.voting import class_labels
 from epic.errors import InputError
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
+from epic.nn.classify import class_scores
 
 Side = Any
 """A network that takes a PyG ``Batch`` and returns logits, a fitted classifier, or a function to probabilities."""
 
 FLOOR = 0.01
 """Lowest probability of one side: a class without a vote is not impossible."""
-CHUNK = 256
-"""Graphs that a network is given at a time."""
 
 
-class EditBlend:
+def _side(value: Side, name: str) -> Side:
+    if not (callable(value) or hasattr(value, "predict_proba")):
+        raise InputError(f"{name} must be a network, a fitted classifier or a function, got {type(value).__name__}")
+    return value
+
+
+class EditBlend(Classifier):
     """Mix the probabilities of a trained network with those of a classifier by edit distance.
 
     Each side is calibrated by one temperature, and the weight of the second is the one of the lowest log loss on
@@ -51,9 +56,9 @@ class EditBlend:
     array([[0.25, 0.25, 0.25, 0.25]])
     """
 
-    def __init__(self, model: Side, neighbours: Side, *, weight: float | None = None) -> None:
-        self.model, self.neighbours = model, neighbours
-        self.weight = checks.optional(checks.share)(weight, "weight")
+    model: Side = param(default=None, check=_side, kw_only=False)
+    neighbours: Side = param(default=None, check=_side, kw_only=False)
+    weight: float | None = param(default=None, check=checks.optional(checks.share))
 
     def fit(self, validation: Graphs, y: Any = None) -> Self:
         """Calibrate both sides and choose the weight.
@@ -83,11 +88,6 @@ class EditBlend:
         self.weight_, self._mixture = mixed.weight, mixed
         return self
 
-    def predict(self, graphs: Graphs) -> np.ndarray:
-        """Return the class of each graph, the one of the highest probability."""
-        probability = self.predict_proba(graphs)
-        return self.classes_[probability.argmax(1)]
-
     def predict_proba(self, graphs: Graphs) -> np.ndarray:
         """Return the mixed probabilities ``[graphs, classes]``, in the order of ``classes_``."""
         if not hasattr(self, "weight_"):
@@ -95,21 +95,11 @@ class EditBlend:
         packed = pack(graphs)
         return self._mixture(_scores(self.model, packed), _scores(self.neighbours, packed))
 
-    def score(self, graphs: Graphs, y: Any = None) -> float:
-        """Return the accuracy.
-
-        Args:
-            graphs: The graphs to classify.
-            y: Their classes (default: the labels of the graphs).
-        """
-        packed = pack(graphs)
-        return float(np.mean(self.predict(packed) == class_labels(packed, y)))
-
 
 def _scores(side: Side, graphs: PackedGraphs) -> np.ndarray:
     """Return log probabilities of one side up to a constant, ``[graphs, classes]``."""
     if isinstance(side, nn.Module):
-        scores = _logits(side, graphs)
+        scores = class_scores(side, graphs).double().numpy()
         right = np.isfinite(scores).all()
     else:
         given = np.asarray((side.predict_proba if hasattr(side, "predict_proba") else side)(graphs), dtype=np.float64)
@@ -121,18 +111,3 @@ def _scores(side: Side, graphs: PackedGraphs) -> np.ndarray:
             f"{type(side).__name__} must return {what} of shape [{len(graphs)}, classes], got shape {scores.shape}"
         )
     return scores
-
-
-@torch.no_grad()
-def _logits(model: nn.Module, graphs: PackedGraphs) -> np.ndarray:
-    device = next((p.device for p in model.parameters()), torch.device("cpu"))
-    training = model.training
-    model.eval()
-    try:
-        parts = [model(graphs[i : i + CHUNK].to(device).to_batch()) for i in range(0, len(graphs), CHUNK)]
-    finally:
-        model.train(training)
-    logits = torch.cat(parts).double().cpu()
-    if logits.dim() == 2 and logits.shape[1] == 1:
-        logits = torch.cat([torch.zeros_like(logits), logits], dim=1)
-    return logits.numpy()

@@ -58,7 +58,7 @@ class EditKernelClassifier(DistanceClassifier):
     divided by the number of nodes: that brought negative eigenvalues (up to 0.8 %) and no accuracy.
 
     Probabilities are made from decision values by one temperature. It is fitted to all graphs, each judged by a machine
-    that was trained without it. Where the cost is learned that is too sure, because a cost sees the graphs that it was
+    that was trained without it. With a learned cost this is overconfident, because a cost sees the graphs that it was
     learned from farther apart than others. Another temperature is then fitted to graphs that were left out of learning
     (``validation``, or a stratified tenth, which the machine is trained with all the same), and the higher one counts.
 
@@ -140,11 +140,6 @@ class EditKernelClassifier(DistanceClassifier):
         self._graphs, self._machine = given[:1], machine
         return self
 
-    def predict(self, graphs: Graphs) -> np.ndarray:
-        """Return the class of each graph, the one of the highest probability."""
-        probability = self.predict_proba(graphs)
-        return self.classes_[probability.argmax(1)]
-
     def predict_proba(self, graphs: Graphs) -> np.ndarray:
         """Return calibrated probabilities ``[graphs, classes]``, in the order of ``classes_``."""
         asked = self._asked(graphs)
@@ -189,7 +184,7 @@ class _Machine:
         with tqdm(total=len(graphs), desc="classifying", unit="graph", disable=not progress, delay=1.0) as bar:
             for first in range(0, len(graphs), CHUNK):
                 nodes = embed_all(self.cost, graphs[first : first + CHUNK])
-                kernel = np.zeros((len(nodes), self.trained))  # of other graphs it makes no use
+                kernel = np.zeros((len(nodes), self.trained))  # columns of non-support graphs are unused
                 distance = mutual_distances(self.cost, nodes, self.nodes, progress=False)
                 kernel[:, self.support] = np.exp(-self.gamma * distance)
                 found.append(_decision(self.svm, kernel))

@@ -21,7 +21,9 @@ from epic.train.config import RunConfig
 )
 def compare(
     run: dict[str, Any],
-    methods: Annotated[str, typer.Option(help="Methods to compare with vanilla, separated by commas.")] = "epic",
+    methods: Annotated[
+        str, typer.Option(help="Methods to compare with vanilla, separated by commas.")
+    ] = "epic_edges,epic",
     model: Annotated[
         list[str] | None,
         typer.Option(

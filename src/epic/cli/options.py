@@ -87,7 +87,7 @@ LONGEST = 1 << 17
 def _config_values(path: Path, known: Mapping[Any, Any]) -> Iterator[tuple[int, str, Any]]:
     """Yield line, name and value of the options in a YAML file.
 
-    What is named in parts is refused, and so is what lies too deep: a few lines of either could fill the memory.
+    Anchors and deep nesting are refused: a few lines of either could fill the memory.
     """
     import yaml
 

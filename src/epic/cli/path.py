@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from epic.paths import EditPath
 
 WHICH = (
-    "the row of its file, or its name. Rows are counted from 0: not the header and blank lines, but rows that are left "
-    "out. Graphs that come from no rows are counted from 0, too."
+    "the row of its file, or its name. Rows are counted from 0. The header and blank lines do not count; skipped rows "
+    "do. Graphs that come from no rows are counted from 0, too."
 )
 
 

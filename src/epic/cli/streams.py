@@ -9,7 +9,7 @@ from typing import Any
 
 
 class _Messages:
-    """Stderr that takes everything: a message that nobody can read stops no work."""
+    """Stderr that ignores failed writes: a message that nobody can read must not stop the work."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

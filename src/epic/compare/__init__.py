@@ -1,6 +1,6 @@
 """Which method helps on your graphs: runs, their store, tuning, statistics and verdicts.
 
-The room can be called: ``epic.compare(graphs, ["epic"], model=MyNet)`` is :func:`epic.compare.study.compare`.
+The package is callable: ``epic.compare(graphs, ["epic"], model=MyNet)`` is :func:`epic.compare.study.compare`.
 """
 
 from __future__ import annotations

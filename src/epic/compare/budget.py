@@ -1,4 +1,4 @@
-"""A plan that fits in the time given: what is cut first, what a verdict needs, and what is begun so late."""
+"""Fit a plan into a time budget: what is cut first, what a verdict needs, and which runs still start near the end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROBE = {"updates": 24, "epochs": None, "fit_epochs": 2}
 PROBE_EPOCHS = 2
 """Epochs of learning a cost in a probe; the first is not timed."""
 SPARE = 0.1
-"""Share of the time that is not planned, unless for the least: estimates are rough."""
+"""Share of the time kept in reserve, because estimates are rough; the smallest plan may use it."""
 
 
 @dataclass(frozen=True)

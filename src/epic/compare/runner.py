@@ -176,7 +176,7 @@ def _above_bars(say: Callable[[str], None] | None) -> Callable[[str], None] | No
 
 
 class Feed:
-    """Hands out what can be done now: settings are chosen, then used, before others begin.
+    """Hands out what can be done now: one group is finished, from tuning on, before the next starts.
 
     Args:
         runs: The plan and its store.

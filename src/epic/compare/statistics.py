@@ -7,7 +7,7 @@ therefore sees effects where there are none. The test here widens the variance a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,16 +62,6 @@ class SignedRank:
     statistic: float
     p: float
     count: int
-
-
-@dataclass(frozen=True)
-class Ranks:
-    """``ranks[m][d]`` of method m on dataset d (1 is best) and their mean over datasets."""
-
-    methods: tuple[str, ...]
-    datasets: tuple[str, ...]
-    ranks: tuple[tuple[int, ...], ...]
-    mean: tuple[float, ...]
 
 
 def split_differences(method: Any, other: Any) -> tuple[np.ndarray, int]:
@@ -250,28 +240,6 @@ def competition_ranks(scores: Any) -> np.ndarray:
     if np.isnan(table).any():
         raise InputError("scores hold NaN: a run that is missing has no rank")
     return stats.rankdata(-np.round(table, DIGITS), method="min", axis=0).astype(np.int64)
-
-
-def mean_ranks(scores: Mapping[str, Mapping[str, float]]) -> Ranks:
-    """Rank ``scores[method][dataset]`` on each dataset, and average over the datasets that all methods have.
-
-    A dataset that a method lacks (or has as NaN) is left out for all: a rank among fewer methods is better for
-    no reason.
-    """
-    if not scores:
-        raise InputError("there are no methods to rank")
-    methods = tuple(scores)
-    datasets = tuple(
-        name
-        for name in dict.fromkeys(d for row in scores.values() for d in row)
-        if all(not math.isnan(scores[m].get(name, math.nan)) for m in methods)
-    )
-    if not datasets:
-        raise InputError("no dataset has a score of every method")
-    ranks = competition_ranks([[scores[m][d] for d in datasets] for m in methods])
-    return Ranks(
-        methods, datasets, tuple(tuple(map(int, row)) for row in ranks), tuple(float(row.mean()) for row in ranks)
-    )
 
 
 def holm(p: Sequence[float | None]) -> list[float | None]:

@@ -83,7 +83,7 @@ class Store:
             self._told[path] = len(new)
             named = "; ".join(f"line {line}: {reason}" for line, reason in list(new.items())[:NAMED])
             more = f"; and {len(new) - NAMED} more" if len(new) > NAMED else ""
-            log.warning(f"{path}: {len(new)} lines are no results and are left out ({named}{more})")
+            log.warning(f"{path}: {len(new)} lines are not results and are skipped ({named}{more})")
 
     def __len__(self) -> int:
         return len(self._records)
@@ -149,7 +149,7 @@ class Writer:
                 line = line[self._file.write(line) :]
             os.fsync(self._file.fileno())
         except OSError as error:
-            self._file.truncate(start)  # half a line helps nobody
+            self._file.truncate(start)  # remove the partial line
             raise InputError(f"cannot write results to {self._store.path}: {error.strerror}") from error
         self._store._records[task.key] = record
 

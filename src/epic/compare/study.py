@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class Study:
-    """A comparison of methods with plain training: what `epic compare` asks, runs and tells.
+    """A comparison of methods with plain training: what `epic compare` plans, runs and reports.
 
     Attributes:
         dataset: The graphs.

@@ -87,7 +87,7 @@ class Times:
 
 
 def like(config: dict[str, Any]) -> Place:
-    """Runs with the same answer take about as long as each other."""
+    """Return the key under which run times are pooled."""
     network = config.get("network") or config.get("backbone", "")
     return config.get("dataset", ""), f"{config.get('method', config.get('cost', ''))} {network}"
 
@@ -98,7 +98,7 @@ def _alike(config: dict[str, Any]) -> list[Place]:
 
 
 def _learns(task: Task) -> str:
-    """Name what a run learns before it trains: runs with the same answer share it."""
+    """Return the key of what a run learns before it trains: runs with equal keys share it."""
     names = ("dataset", "split_seed", "size", "noise", "seed", "cost", "fit_epochs")
     learns = find_method(task.config["method"]).cls.learns if task.kind == "train" else False
     name = task.config["method"] if learns else task.key if task.kind != "train" else ""

@@ -114,9 +114,9 @@ def compare_runs(dataset: str, method: ReportedRuns, other: ReportedRuns, confid
     over: Literal["splits", "seeds"]
     if len(a) > 1:
         found, over = method.against(other, confidence), "splits"
-    else:  # Runs on one split are drawn afresh given that split: nothing overlaps but what is fixed anyway.
+    else:  # Seeds of one split are independent given the split.
         found, over = paired(a[0], b[0], 1, 0, confidence), "seeds"
-    if found.splits < LEAST:  # An interval over two values is as wide as a table is high: it would pass for a result.
+    if found.splits < LEAST:  # Too few for a useful interval.
         found = replace(found, low=None, high=None, p=None, statistic=None)
     return Difference(dataset, by_split, found, over, method.unit)
 

@@ -34,8 +34,8 @@ class LearnedCost(Cost, nn.Module):
 
     A substitution costs the distance of two node embeddings; a deletion or insertion costs what the network says of the
     node. Node features may be floats or integer categories; degrees are used if graphs have no ``x``, and edge
-    attributes if they are there. The network is always in evaluation mode but while it learns, also after ``train()``:
-    a cost is then a property of the graph and not of its batch.
+    attributes if they are there. The network is in evaluation mode except in ``fit``, and ``train()`` does nothing: a
+    cost is then a property of the graph and not of its batch.
 
     Args:
         backbone: ``gin`` or ``gcn``.

@@ -144,7 +144,8 @@ def learn(
 
     loop.run(batches=batches, loss=loss, evaluate=evaluate, progress=progress, description="learning costs")
     history = [Epoch.of(line) for line in loop.history]
-    tell(cost, history, train=train, held=validation, anchors=None if fixed is None else fixed[0], task=task)
+    anchors = None if fixed is None else fixed[0]
+    tell(cost, history, train=train, validation_graphs=validation, anchors=anchors, task=task)
     return history
 
 

@@ -26,7 +26,7 @@ def tell(
     history: list[Epoch],
     *,
     train: PackedGraphs,
-    held: PackedGraphs | None,
+    validation_graphs: PackedGraphs | None,
     anchors: Tensor | None,
     task: str | None,
 ) -> None:
@@ -36,7 +36,7 @@ def tell(
         cost: The learned cost.
         history: Its epochs.
         train: Graphs that it was learned from.
-        held: Graphs that were held out; None if there are none.
+        validation_graphs: Graphs that were held out; None if there are none.
         anchors: The graph that each held-out triplet starts from; None if there are none.
         task: What labels are; inferred from them if None.
     """
@@ -56,7 +56,7 @@ def tell(
         advice = f". Chance is 50%: {tells}"
     level = logging.WARNING if advice else logging.INFO
     if log.isEnabledFor(level):
-        near = _neighbours(cost, train, held, task) if log.isEnabledFor(logging.INFO) else ""
+        near = _neighbours(cost, train, validation_graphs, task) if log.isEnabledFor(logging.INFO) else ""
         log.log(
             level,
             f"learned a cost: {chosen} ordered {best.ordered:.0%} of the triplets of {graphs} held-out graphs (95% "
@@ -78,18 +78,18 @@ def interval(share: float, count: int) -> tuple[float, float]:
     return middle - reach, middle + reach
 
 
-def _neighbours(cost: Cost, train: PackedGraphs, held: PackedGraphs | None, task: str | None) -> str:
+def _neighbours(cost: Cost, train: PackedGraphs, unseen: PackedGraphs | None, task: str | None) -> str:
     """Return the accuracy of the nearest neighbour next to that of the largest class, where both are cheap."""
-    if held is None or len(held) > MOST_HELD or len(held) * len(train) > MOST_PAIRS:
+    if unseen is None or len(unseen) > MOST_HELD or len(unseen) * len(train) > MOST_PAIRS:
         return ""
     task = task or infer_task(train.labels)
     if task == "values":
         return ""
-    label, truth = (class_columns(g.labels.cpu(), task) for g in (train, held))
+    label, truth = (class_columns(g.labels.cpu(), task) for g in (train, unseen))
     if label.shape[1] > 1 or bool((label < 0).any()) or bool((truth < 0).any()):
         return ""
     with torch.no_grad():
-        found = cost.nearest(held, train, k=1, progress=False).index[:, 0].cpu()
+        found = cost.nearest(unseen, train, k=1, progress=False).index[:, 0].cpu()
     right = (label[found, 0] == truth[:, 0]).double().mean()
     common = (truth[:, 0] == label[:, 0].mode().values).double().mean()
     return f"; nearest neighbours classify {right:.0%} of these graphs rightly, the largest class {common:.0%}"

@@ -134,7 +134,7 @@ def _search(
 
 
 def _most_saved(block: Block) -> np.ndarray:
-    """Upper bound ``[A, B]`` of what substitutions can save: every node takes its best partner, whoever else wants it.
+    """Upper bound ``[A, B]`` of what substitutions can save: every node takes its best partner, conflicts ignored.
 
     Counted once by rows and once by columns; the smaller of the two holds. (A tighter bound from the assignment's dual
     halves the number of assignments left, and costs more than these: on NCI1 it took nearly twice as long in all.)

@@ -147,7 +147,7 @@ def _tell_of_large_pairs() -> None:
     side = math.isqrt(LARGE)
     warnings.warn(
         f"nodes of large graphs (more than about {side} x {side}) are matched in parts: costs are upper bounds, "
-        "mostly within 5% of the least. exact=True of distances and paths finds the least (said once)",
+        "mostly within 5% of the least. exact=True of distances and paths gives the least (shown once)",
         stacklevel=4,
     )
 

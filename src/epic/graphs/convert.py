@@ -135,7 +135,7 @@ def _node_count(i: int, g: Data) -> int:
     """Return the number of nodes that a graph states, or that follows from its other attributes."""
     count = g.to_dict().get("num_nodes")
     try:
-        count = g.num_nodes if count is None else count  # PyG's own way would add up what is no number
+        count = g.num_nodes if count is None else count  # PyG would sum non-numeric values here
     except (IndexError, AttributeError):  # it looks at the rows of attributes that have none
         count = None
     if count is None:

@@ -1,7 +1,7 @@
 """Gromov-Wasserstein couplings of two small graphs, and of graphs with a common support.
 
-A coupling shares the mass of one graph's nodes out among those of the other, so that nodes that hang together go to
-nodes that hang together, and nodes to nodes with like features (fused; Vayer et al., Optimal transport for structured
+A coupling shares the mass of one graph's nodes out among those of the other, so that connected nodes map
+to connected nodes, and nodes to nodes with similar features (fused; Vayer et al., Optimal transport for structured
 data with application on graphs, ICML 2019). All nodes of a graph have the same mass.
 
 Linear problems are solved by POT (the extra ``ot``).

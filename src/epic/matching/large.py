@@ -178,7 +178,7 @@ def _sorted(number: np.ndarray) -> np.ndarray:
 def most_saved(reduced: ReducedCosts, *, n: int, m: int) -> float:
     """Return a bound of what any assignment of one pair saves next to deleting and inserting all its nodes.
 
-    Every node takes its best partner, whoever else wants it: counted once by rows and once by columns.
+    Every node takes its best partner, conflicts ignored: counted once by rows and once by columns.
 
     Args:
         reduced: the reduced costs of the pair.

@@ -94,8 +94,8 @@ class EuclideanReducedCosts(ReducedCosts):
     def __init__(self, a: NodeCosts, b: NodeCosts) -> None:
         apart = b.embedding is not a.embedding
         h = np.concatenate([to_array(c.embedding) for c in ((a, b) if apart else (a,))])
-        # Far from the origin inner products cancel; distances do not change if both sides move together. All nodes
-        # have their say in where to, so that two graphs give the same costs in one list as in two.
+        # Far from the origin inner products cancel; distances do not change if both sides move together. Both
+        # are centred on the mean of all nodes, so that two graphs give the same costs in one list as in two.
         middle = h.mean(0) if h.shape[0] else np.zeros(h.shape[1], h.dtype)
         self.source, self.source_square = self.target, self.target_square = _centred(h, middle)
         if apart:

@@ -21,7 +21,7 @@ def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str, a
         raise InputError("--ray needs Ray: pip install ray (extra ray)") from error
     mine = not ray.is_initialized()
     if mine:
-        _knock(address)
+        _check_reachable(address)
         try:
             ray.init(address, log_to_driver=False, logging_level="error")
         except (ConnectionError, ValueError, RuntimeError) as error:
@@ -50,8 +50,8 @@ def on_ray(function: Callable[[Any], Any], tasks: Iterator[Any], address: str, a
             ray.shutdown()
 
 
-def _knock(address: str) -> None:
-    """Refuse an address at which nobody answers: Ray itself would try for minutes and then end the process."""
+def _check_reachable(address: str) -> None:
+    """Refuse an unreachable address: Ray itself would try for minutes and then end the process."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdigit() or "//" in address:
         return  # local, auto, or a client address

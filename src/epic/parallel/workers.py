@@ -1,4 +1,4 @@
-"""Worker processes that end with their parent, are left alone by Ctrl-C, and say on stderr what they died of."""
+"""Worker processes that end with their parent, are left alone by Ctrl-C, and report errors on stderr."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class _Process(SpawnProcess):
 
 @contextmanager
 def without_ctrl_c() -> Iterator[None]:
-    """Let what is started here know nothing of Ctrl-C; one that comes meanwhile is acted on at the end.
+    """Block Ctrl-C for processes that are started here, and deliver one that comes meanwhile at the end.
 
     What is started inherits the blocked signal. But the system may give it to another thread of ours, and Python then
     to the main one: so the handler waits as well.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from epic.costs.base import Cost, check_cost
@@ -19,14 +17,13 @@ from epic.costs.unit import UnitCost
 from epic.errors import InputError, need_count
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs, join
+from epic.nn.classify import class_scores, evaluating
 from epic.paths.edit_path import EditPath, edit_path
 from epic.paths.operation import Operation
 from epic.paths.operations import Operations
 from epic.random import Seed, base_seed
 
 Finish = Callable[[PackedGraphs], PackedGraphs]
-BATCH = 256
-"""Graphs shown to the model at a time."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +92,7 @@ def counterfactual(
         graph: the graph to explain.
         model: takes a PyG ``Batch`` and returns scores ``[graphs, classes]``, or ``[graphs]`` or ``[graphs, 1]`` that
             are positive for class 1. A module is put into evaluation mode for the search.
-        reference: graphs that may show the way, for instance the training graphs.
+        reference: candidate target graphs, for instance the training graphs.
         cost: what edits cost (default: :class:`epic.UnitCost`).
         target: the class to reach (default: any other than that of the graph).
         k: how many of the nearest reference graphs to go towards.
@@ -121,7 +118,7 @@ def counterfactual(
     cost = check_cost(cost) or UnitCost()
     others = pack(reference)
     k, tries = need_count(k, "k"), need_count(tries, "tries")
-    with _evaluating(model):
+    with evaluating(model):
         ask = _Question(model)
         before = int(ask(pack([graph]))[0])
         if before < 0:
@@ -176,30 +173,9 @@ class _Question:
         """Return the class of each graph; -1 of a graph without nodes, which no model is asked about."""
         classes = torch.full((len(graphs),), -1)
         able = graphs.sizes.nonzero()[:, 0]
-        for part in able.split(BATCH) if able.numel() else ():
-            some = graphs.select(part)
-            scores = self.model(some.to_batch())
-            if not isinstance(scores, Tensor) or scores.shape[:1] != part.shape or scores.dim() > 2:
-                shape = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__
-                raise InputError(f"the model must return scores [{part.numel()}, classes], got {shape}")
-            if bool(scores.isnan().any()):
-                raise InputError("the model returns NaN for some graphs, so they are of no class: mend it")
-            scores = scores.reshape(part.numel(), -1)
-            classes[part] = ((scores[:, 0] > 0).long() if scores.shape[1] == 1 else scores.argmax(1)).cpu()
+        if able.numel():
+            classes[able] = class_scores(self.model, graphs.select(able)).argmax(1)
         return classes
-
-
-@contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
-    """Put a module into evaluation mode, and back."""
-    training = isinstance(model, nn.Module) and model.training
-    if training:
-        model.eval()
-    try:
-        yield
-    finally:
-        if training:
-            model.train()
 
 
 def _bare(graph: Data) -> Data:
