@@ -7,6 +7,8 @@ PyTorch Geometric loop changes except that labels are now rows of shares. The sa
 (``pip install lightning``). Run it: ``python examples/drop_in.py``
 """
 
+import logging
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -84,6 +86,9 @@ for name in ("plain", "with EPIC"):
 if find_spec("lightning"):
     import lightning
 
+    logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)  # no advice about devices and loggers
+    warnings.filterwarnings("ignore", module="lightning")
+
     class LitNet(lightning.LightningModule):
         def __init__(self) -> None:
             super().__init__()
@@ -105,8 +110,7 @@ if find_spec("lightning"):
     print(f"in Lightning: {right['in Lightning']} of {len(test)} after {trainer.global_step} steps")
 
 # %%
-# These graphs are easy, so there is nothing to gain. Whether it helps on yours is a question for ``epic compare``
-# (page 06). What is in such a batch:
+# These graphs are easy, so there is nothing to gain: ask ``epic compare`` about yours (page 06). A batch holds:
 batch = augment(next(iter(loader)))
 new = [g for g, made in zip(batch.to_data_list(), batch.augmented.tolist(), strict=True) if made]
 print(f"of {batch.num_graphs} graphs in a batch, {len(new)} are new; the first has {new[0].num_nodes} nodes")

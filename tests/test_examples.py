@@ -62,7 +62,7 @@ def test_all_examples_are_tested_and_short():
     assert [bool(re.match(ignored(), f"{name}.py")) for name in [*GALLERY, "other"]] == [False] * len(GALLERY) + [True]
     for name in GALLERY:
         text = (EXAMPLES / f"{name}.py").read_text()
-        assert len(text.splitlines()) <= 125
+        assert len(text.splitlines()) <= 130
         assert text.startswith('"""')
         assert "You learn:" in text
 
