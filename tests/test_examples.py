@@ -141,13 +141,12 @@ def test_look_at_a_path(tmp_path):
     said, found = cells("look_at_a_path")
     path, operations = found["path"], found["path"].operations
     assert f"{len(path)} operations" in said
-    assert sum(op.cost for op in operations) == pytest.approx(path.distance, rel=1e-4)
+    spent = sum(op.cost + sum(edge.cost for edge in op.edges) for op in operations)
+    assert spent == pytest.approx(path.distance, rel=1e-4)
     assert [path.label(k).tolist() for k in (0, len(path))] == [[1, 0, 0, 0], [0, 0, 1, 0]]
     assert found["most_expensive"][0].cost == max(op.cost for op in operations)
     assert f"{path.fraction(len(path) // 2):.0%} of the cost is spent" in said
-    # Nine nodes become nine: whatever is not substituted is deleted and inserted.
-    for kinds in found["kinds"].values():
-        assert kinds["substitute"] + kinds["delete"] == kinds["substitute"] + kinds["insert"] == 9
+    assert {op.source for op in found["most_expensive"][:3]} <= {0, 1, 2, 3}, "the head is what classes are about"
     assert drawn(found["strip"], tmp_path / "strip.png")
 
 
