@@ -1,10 +1,12 @@
 import hashlib
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epic.random import GroupSampler, digest, seeded
+from epic import EPIC, EditNeighbors, InputError
+from epic.random import GroupSampler, base_seed, digest, seeded
 
 
 @given(st.lists(st.integers(-1, 3), min_size=1, max_size=30))
@@ -40,3 +42,10 @@ def test_seeds_may_be_of_any_size():
             drawn.append(float(torch.rand(())))
     assert drawn[0] == drawn[1]
     assert len(set(drawn)) == 3
+
+
+@pytest.mark.parametrize("wrong", [True, False, 1.5, "0", [0]])
+def test_a_seed_is_an_int_a_generator_or_none(wrong):
+    for use in (base_seed, lambda seed: EPIC(seed=seed), lambda seed: EditNeighbors(seed=seed)):
+        with pytest.raises(InputError, match="seed must be an int"):
+            use(wrong)

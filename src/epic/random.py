@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,15 +18,21 @@ Seed = int | torch.Generator | None
 """An int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed."""
 
 
+def check_seed(value: Any, name: str = "seed") -> Seed:
+    """Return an int, a ``torch.Generator`` or None, or raise ``InputError``."""
+    fits = value is None or isinstance(value, (torch.Generator, Integral))
+    if not fits or isinstance(value, bool):
+        raise InputError(f"{name} must be an int, a torch.Generator or None, got {value!r}")
+    return value
+
+
 def base_seed(seed: Seed) -> int:
     """Return the number to derive everything random from."""
-    if seed is None:
+    if check_seed(seed) is None:
         return secrets.randbits(63)
     if isinstance(seed, torch.Generator):
         return int(torch.randint(2**63 - 1, (), generator=seed, device=seed.device))
-    if not isinstance(seed, Integral):
-        raise InputError(f"seed must be an int, a torch.Generator or None, got {seed!r}")
-    return int(seed)
+    return int(seed)  # type: ignore[arg-type]
 
 
 def derived(*parts: object) -> torch.Generator:

@@ -24,7 +24,7 @@ from epic.errors import InputError
 from epic.graphs.convert import names_nodes, pack, with_graph_attributes
 from epic.graphs.packed import Graphs, PackedGraphs, join, weighted_alike
 from epic.labels import TASKS, soft_labels, typed
-from epic.random import Seed, base_seed, uniform
+from epic.random import Seed, base_seed, check_seed, uniform
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Augmentation(Parameters, BaseTransform):
     )
     seed: Seed = param(
         default=0,
-        check=checks.seed,
+        check=check_seed,
         help="an int makes the result reproducible, a torch.Generator is drawn from once, None draws a fresh seed",
     )
     num_classes: int | None = param(

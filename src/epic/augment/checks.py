@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from torch import Generator
 
 from epic.augment.params import Check
 from epic.errors import InputError, choose, need_number
@@ -46,13 +44,6 @@ def flag(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be true or false, got {value!r}")
     return bool(value)
-
-
-def seed(value: Any, name: str) -> Any:
-    """Return an int, a ``torch.Generator`` or None."""
-    if not (value is None or isinstance(value, Generator) or (isinstance(value, Integral) and value is not True)):
-        raise InputError(f"{name} must be an int, a torch.Generator or None, got {value!r}")
-    return value
 
 
 def one_of(options: Iterable[str]) -> Check:

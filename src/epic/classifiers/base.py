@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from epic.augment import checks
 from epic.augment.params import Parameters, param
 from epic.classifiers.voting import class_labels
 from epic.costs.base import Cost, check_cost
@@ -18,7 +17,7 @@ from epic.errors import InputError
 from epic.graphs.checks import check_same_features
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs, PackedGraphs
-from epic.random import Seed
+from epic.random import Seed, check_seed
 
 
 class _Learned:
@@ -57,7 +56,7 @@ class DistanceClassifier(Classifier):
 
     _estimator_type = "classifier"  # for scikit-learn before 1.6
     cost: Cost | None = param(default=None, check=check_cost)
-    seed: Seed = param(default=0, check=checks.seed)
+    seed: Seed = param(default=0, check=check_seed)
     progress: bool = param(default=True)
 
     def __sklearn_tags__(self) -> Any:
