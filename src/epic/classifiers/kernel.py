@@ -132,8 +132,7 @@ class EditKernelClassifier(DistanceClassifier):
             unseen = (
                 decision[out] if validation is None else machine.decision(validation_graphs, progress=self.progress)
             )
-            assert validation_graphs.y is not None
-            warmth = max(warmth, temperature(unseen, validation_graphs.y.numpy()))
+            warmth = max(warmth, temperature(unseen, validation_graphs.labels.numpy()))
         # Set only now: a failed fit keeps what was fitted before.
         self.cost_, self.classes_, self.validation_ = cost, classes, losses
         self.gamma_, self.C_, self.temperature_ = gamma, c, warmth

@@ -66,13 +66,11 @@ def validate(
 
     Labels count from 0. One search serves all k.
     """
-    assert train.y is not None
-    assert validation_graphs.y is not None
     choose(weights, WEIGHTS, "weights")
     ks = choices(None, grid, len(train))
     found = cost.nearest(validation_graphs, train, k=ks[-1], progress=progress)
-    label, truth = train.y.numpy(), validation_graphs.y.numpy()
-    num_classes = int(train.y.max()) + 1
+    label, truth = train.labels.numpy(), validation_graphs.labels.numpy()
+    num_classes = int(label.max()) + 1
     return {k: float((vote(found, label, num_classes, weights=weights, k=k)[1] == truth).mean()) for k in ks}
 
 

@@ -115,10 +115,9 @@ def read_tu_set(folder: Path, name: str, task: str = "classes") -> Dataset:
         task: What its labels are, one of :data:`epic.labels.TASKS`.
     """
     graphs = read_tu(folder, name)
-    assert graphs.y is not None
     atoms, bonds = read_label_map(folder, name)
-    task = task_of(graphs.y, name, task)
-    return Dataset(name, replace(graphs, y=typed(graphs.y, task)), task, atoms=atoms, bonds=bonds)
+    task = task_of(graphs.labels, name, task)
+    return Dataset(name, replace(graphs, y=typed(graphs.labels, task)), task, atoms=atoms, bonds=bonds)
 
 
 COLLECTION = Collection(

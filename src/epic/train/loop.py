@@ -240,7 +240,7 @@ def train(
         return outputs_of(judged, parts[part], to_batch=method.eval_batch, device=device)
 
     def evaluate(judged: nn.Module) -> Line:
-        found, y = outputs(judged, "validation"), _labels(parts["validation"])
+        found, y = outputs(judged, "validation"), parts["validation"].labels
         spent = time.perf_counter() - start
         return {
             "epoch": epoch,
@@ -270,7 +270,7 @@ def train(
     acting.on_train_end(model)
     lines, best = loop.history, loop.history[loop.best_epoch]
     found = {part: outputs(model, part) for part in PARTS[1:]}
-    test = _labels(parts["test"])
+    test = parts["test"].labels
     return Result(
         best["validation"],
         score(found["test"], test, dataset.task),
@@ -308,8 +308,3 @@ def outputs_of(
     model.eval()
     parts = (graphs.select(index) for index in torch.arange(len(graphs)).split(512))
     return torch.cat([model(to_batch(part).to(device)).cpu() for part in parts])
-
-
-def _labels(graphs: PackedGraphs) -> Tensor:
-    assert graphs.y is not None
-    return graphs.y

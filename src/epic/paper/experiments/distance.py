@@ -68,9 +68,7 @@ def distance_run(
     choose(cost, COSTS, "cost")
     loaded = data if isinstance(data, Dataset) else load(dataset, data=data, progress=progress)
     train, validation, test = _parts(loaded, split_seed)
-    assert train.y is not None
-    assert test.y is not None
-    classes, truth = int(train.y.max()) + 1, test.y.numpy()
+    classes, truth = int(train.labels.max()) + 1, test.labels.numpy()
     begin = time.perf_counter()
     prices = ready
     if prices is None and cost in ("unit", "feature"):
@@ -84,7 +82,7 @@ def distance_run(
     chosen = time.perf_counter()
     found = prices.nearest(test, train, k=k, progress=progress)
     done = time.perf_counter()
-    label = train.y.numpy()
+    label = train.labels.numpy()
     voted = vote(found, label, classes, k=1)[1]
     record: dict[str, Any] = {
         "dataset": dataset,
@@ -95,7 +93,7 @@ def distance_run(
         "validation_graphs": len(validation),
         "test_graphs": len(test),
         "classes": classes,
-        "majority_accuracy": _accuracy(truth == int(train.y.bincount().argmax())),
+        "majority_accuracy": _accuracy(truth == int(train.labels.bincount().argmax())),
         # The nearest graph alone decides: of equals, the first. The paper does not say what it does with them.
         **_counted("", label[found.index[:, 0].numpy()], truth),
         **_counted("voted_", voted, truth),

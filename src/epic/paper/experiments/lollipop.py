@@ -42,8 +42,7 @@ def pattern(cost: Cost, graphs: Graphs) -> Pattern:
     nodes = embed_all(cost, packed)
     price = cost.substitution(nodes.embedding, nodes.embedding)
     owner, head = packed.graph_of_node, packed.node["head"].bool()
-    assert packed.y is not None
-    label = packed.y[owner]
+    label = packed.labels[owner]
     same, twin = label[:, None] == label, owner[:, None] == owner
     parts = {"head": head[:, None] & head, "mixed": head[:, None] ^ head, "tail": ~(head[:, None] | head)}
     means = {
