@@ -19,8 +19,8 @@ PART = re.compile(r"<!-- results version (\d+): epic (report .*?) -->\n(.*?)<!--
 CELL = re.compile(r"^([\d.]+)(?: \(([\d.]+)\))?(?: (\d+)/\d+)?$")
 METHODS = {"unit": "epic_unit", "feature": "epic_feature", "learned": "epic", "random": "epic", "bfs": "epic"}
 STUDIED = {
-    "vanilla": {"method": "vanilla", "backbone": "gin", "updates": 5000},
-    "vanilla 10000": {"method": "vanilla", "backbone": "gin", "updates": 10_000},
+    "vanilla": {"method": "vanilla", "updates": 5000},
+    "vanilla 10000": {"method": "vanilla", "updates": 10_000},
     "EPIC unit edges": {"method": "epic_unit", "matching": "edges"},
     "EPIC unit": {"method": "epic_unit", "matching": "nodes"},
     "EPIC learned": {"method": "epic", "matching": "nodes"},
@@ -73,7 +73,7 @@ def values(records, plan, block, label, column):
     if plan in ("few", "study"):
         if label not in STUDIED:  # a mixture of others
             return None
-        wanted = {"dataset": column, **STUDIED[label]}
+        wanted = {"dataset": column, "backbone": block.lower(), **STUDIED[label]}
         found = [
             r for r in records if all({**r["config"], **r["config"]["settings"]}[k] == v for k, v in wanted.items())
         ]
