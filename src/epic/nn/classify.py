@@ -21,8 +21,8 @@ CHUNK = 256
 def evaluating(model: Any) -> Iterator[None]:
     """Put a module into evaluation mode, and every part of it back into the mode that it had."""
     modes = [(part, part.training) for part in model.modules()] if isinstance(model, nn.Module) else []
-    for part, _ in modes:
-        part.training = False
+    if modes:
+        model.eval()  # by its own method: a module may do more than set a flag
     try:
         yield
     finally:
