@@ -3,12 +3,16 @@
 =======================
 
 You learn: what a file of molecules must look like, how rows keep their names, how to look at the way from one molecule
-to another, and how to train on the file plainly and with augmentation. It needs RDKit
+to another, how to train on the file plainly and with augmentation, and the same in a loop of your own. It needs RDKit
 (``pip install rdkit``). Run it: ``python examples/molecules_csv.py``
 """
 
 import sys
 from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch_geometric.loader import DataLoader
 
 from epic import EPIC, UnitCost, edit_path
 from epic.data import load, stratified_split
@@ -50,3 +54,25 @@ for name, method in (("plain", None), ("with EPIC", augment)):
     how = Training(epochs=30, batch_size=16, lr=3e-3, seed=0)
     results[name] = train(dataset, split=split, method=method, model=model, options=how, progress=False)
     print(f"{name}: test ROC-AUC {results[name].test:.3f} on {len(split.test)} molecules")
+
+# %%
+# The same in a loop of your own. Labels of two classes are one column of 0 and 1, so a new graph has a number between
+# them, and the loss is ``F.binary_cross_entropy_with_logits``. Several tasks are several columns. Where a file leaves
+# labels out they are NaN: sum the loss over ``batch.y.isfinite()`` alone.
+torch.manual_seed(0)
+loader = DataLoader([dataset[i] for i in split.train.tolist()], batch_size=16, shuffle=True)
+model = backbone_for(training, outputs=dataset.outputs, seed=0, hidden_channels=32, num_layers=3, hidden=64)
+optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+for epoch in range(30):
+    for batch in loader:
+        batch = augment(batch)  # 16 molecules come in, 24 graphs go out
+        optimizer.zero_grad()
+        loss = F.binary_cross_entropy_with_logits(model(batch), batch.y)
+        loss.backward()
+        optimizer.step()
+new = batch.y[batch.augmented, 0]
+print(f"labels of the new graphs in the last batch: {[round(v, 2) for v in new.tolist()]}")
+test = next(iter(DataLoader([dataset[i] for i in split.test.tolist()], batch_size=len(split.test))))
+with torch.no_grad():
+    right = int(((model.eval()(test) > 0) == (test.y > 0.5)).sum())
+print(f"{right} of {len(split.test)} test molecules are classified right")

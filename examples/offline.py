@@ -52,7 +52,8 @@ left = begin(folder, manifest)
 print(f"a second run would make {len(left)} shards")
 
 # %%
-# What is lost is made again, to the byte.
+# What is lost is made again, to the byte, wherever it is made: here, in other processes with ``workers=2``, on a Ray
+# cluster with ``ray="HOST:PORT"``, or on one that is started for it on this machine with ``ray="local"``.
 first = folder / missing[0][0]
 before = first.read_bytes()
 first.unlink()

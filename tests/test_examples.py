@@ -121,6 +121,10 @@ def test_molecules_csv(tmp_path):
     assert sum(way.valid) > 0.8 * len(way)
     for name, result in found["results"].items():
         assert result.test > 0.6, name  # half is chance
+    assert found["right"] > 35  # of 53; 27 are of the larger class
+    assert found["batch"].y.shape == (found["batch"].num_graphs, 1)
+    assert found["new"].numel() == found["batch"].num_graphs // 3
+    assert 0 <= float(found["new"].min()) <= float(found["new"].max()) <= 1
     assert drawn(found["strip"], tmp_path / "strip.png")
 
 

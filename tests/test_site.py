@@ -161,3 +161,12 @@ def test_the_check_follows_links(ext, tmp_path):
         "b.html leads to c.html, which does not exist",
     ]
     assert ext("check").problems(tmp_path / "nothing") == [f"{tmp_path / 'nothing'} holds no page"]
+
+
+def test_the_errors_to_meet_first_are_those_that_are_raised(ext):
+    """Each message in the table of the page is the beginning of one that is read from the source."""
+    page = (DOCS / "reference" / "errors.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `(.+?)` \|", page, re.MULTILINE)
+    assert len(told) > 10
+    raised = re.findall(r"^- `(.+)`$", ext("parts").errors(), re.MULTILINE)
+    assert [t for t in told if not any(r.startswith(t) for r in raised)] == []

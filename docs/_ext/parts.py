@@ -86,8 +86,34 @@ def _fields(model: type[BaseModel]) -> str:
     return table(["field", "default", "what it is"], rows)
 
 
+ROOMS = {
+    "_checkpoint.py": "Going on after a stop",
+    "_io.py": "Reading and writing files",
+    "augment/": "Augmentation",
+    "classifiers/": "Neighbours, kernels and mixtures",
+    "cli/": "The command line",
+    "compare/": "Comparing methods, and stored results",
+    "costs/": "Costs and learning them",
+    "data/": "Datasets, molecules and files of graphs",
+    "distance/": "Distances",
+    "errors.py": "Names and numbers",
+    "graphs/": "PyG graphs and batches",
+    "labels.py": "Labels",
+    "matching/": "Matching",
+    "networkx.py": "networkx graphs",
+    "nn/": "Networks and their training",
+    "paper/": "The paper's tables and figures",
+    "parallel/": "Processes and Ray",
+    "paths/": "Edit paths and counterfactuals",
+    "random.py": "Seeds",
+    "train/": "Training and networks of your own",
+    "view/": "Pictures and pages",
+}
+"""What someone who meets a message of a room was doing."""
+
+
 def errors() -> str:
-    """Return the messages of all input errors that the package raises, room by room, values as dots."""
+    """Return the messages of all input errors that the package raises, by what one was doing, values as dots."""
     found: dict[str, list[str]] = {}
     for path in sorted((ROOT / "src" / "epic").rglob("*.py")):
         place = path.relative_to(ROOT / "src" / "epic")
@@ -98,7 +124,9 @@ def errors() -> str:
                 if len(re.findall(r"[a-z]{2,}", text)) > 1 and text not in found.setdefault(room, []):
                     found[room].append(text)
     return "".join(
-        f"\n## `{room}`\n\n" + "".join(f"- {_verbatim(t)}\n" for t in texts) for room, texts in found.items() if texts
+        f"\n### {ROOMS[room]}\n\n" + "".join(f"- {_verbatim(t)}\n" for t in texts)
+        for room, texts in sorted(found.items(), key=lambda item: ROOMS[item[0]])
+        if texts
     )
 
 
