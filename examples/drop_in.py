@@ -33,9 +33,9 @@ test = [degrees(g) for g in lollipop(100, seed=1)]
 loader = DataLoader(train, batch_size=32, shuffle=True)
 
 # %%
-# ``fit`` learns what edits cost. ``matching="edges"`` keeps edges where it can, and with ``degree_features`` the degrees
-# in ``x`` follow the edits. Where labelled graphs are few, try ``EPIC(UnitCost(), matching="edges", ratio=1.0)``, which
-# helped in :doc:`the study </study>`.
+# ``fit`` learns what edits cost. ``matching="edges"`` keeps edges where it can. ``x`` holds degrees, which follow the
+# edits with ``degree_features``. Where labelled graphs are few, try ``EPIC(UnitCost(), matching="edges", ratio=1.0)``,
+# which helped in :doc:`the study </study>`.
 augment = EPIC(ratio=0.5, matching="edges", degree_features=True, seed=0).fit(train, epochs=10, progress=False)
 
 # %%

@@ -63,7 +63,7 @@ torch.manual_seed(0)
 loader = DataLoader([dataset[i] for i in split.train.tolist()], batch_size=16, shuffle=True)
 model = backbone_for(training, outputs=dataset.outputs, seed=0, hidden_channels=32, num_layers=3, hidden=64)
 optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-for epoch in range(30):
+for _ in range(30):
     for batch in loader:
         batch = augment(batch)  # 16 molecules come in, 24 graphs go out
         optimizer.zero_grad()
