@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,14 +17,16 @@ from epic.labels import loss, soft_labels
 SEED = "augment_seed"
 
 
-class TrainingSteps(ABC):
-    """What a training loop asks of a method; :func:`training_steps` gives it for any augmentation."""
+class TrainingSteps:
+    """What a training loop asks of a method: by default, plain training on its batches."""
+
+    def __init__(self, augment: Augmentation) -> None:
+        self.augment = augment
 
     def wrap_model(self, model: nn.Module) -> nn.Module:
         """Return the module to train in place of ``model``; a method that trains further networks wraps it."""
         return model
 
-    @abstractmethod
     def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
         """Prepare an epoch.
 
@@ -33,8 +34,8 @@ class TrainingSteps(ABC):
             model: The module that is trained.
             epoch: Number of the epoch.
         """
+        self.augment.set_epoch(epoch)
 
-    @abstractmethod
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         """Return the value to call ``backward`` on; clear gradients before it, not after.
 
@@ -42,9 +43,27 @@ class TrainingSteps(ABC):
             model: The module that :meth:`wrap_model` returned.
             batch: A batch; if the method was not called on it, it is now.
         """
+        batch = self.ensure_augmented(batch)
+        return self.criterion(model(batch), batch.y)
 
-    def on_train_end(self, model: nn.Module) -> None:  # noqa: B027  most have nothing to do
+    def on_train_end(self, model: nn.Module) -> None:
         """Clean up after the last epoch."""
+
+    def ensure_augmented(self, batch: Batch) -> Batch:
+        """Return the batch after the method, whether the method was called on it or not."""
+        return batch if "augmented" in batch else self.augment(batch)
+
+    def criterion(self, output: Tensor, y: Tensor) -> Tensor:
+        """Return the loss against labels, which are what the method knows them to be.
+
+        Args:
+            output: Outputs of the model.
+            y: Labels of any kind.
+        """
+        task = self.augment.task_
+        if task is None:  # mixed labels do not show what they are: 0.3 may be a probability or a value
+            raise InputError("what the labels are is not known here: call fit(train), or pass task=")
+        return loss(output, soft_labels(y, output.shape[1]), task)
 
 
 class TrainingMethod(Augmentation, TrainingSteps):
@@ -60,8 +79,10 @@ class TrainingMethod(Augmentation, TrainingSteps):
     replace = False
     degree_features: bool | None = False
 
-    def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
-        self.set_epoch(epoch)
+    @property
+    def augment(self) -> Augmentation:  # type: ignore[override]
+        """The method itself."""
+        return self
 
     def attach_randomness(self, batch: Batch, generator: torch.Generator) -> None:
         """Let a batch carry the randomness of its training step, from whatever process makes it.
@@ -77,10 +98,6 @@ class TrainingMethod(Augmentation, TrainingSteps):
         self.attach_randomness(batch, generator)
         return batch
 
-    def ensure_augmented(self, batch: Batch) -> Batch:
-        """Return the batch after this method, whether the method was called on it or not."""
-        return batch if "augmented" in batch else self(batch)
-
     def step_generator(self, batch: Batch) -> torch.Generator:
         """Return the generator (on the CPU) that the seed of a batch stands for."""
         if SEED not in batch:
@@ -88,41 +105,10 @@ class TrainingMethod(Augmentation, TrainingSteps):
             raise InputError(f"the batch has no seed of {name}: call it on the batch first, {name}()(batch)")
         return torch.Generator().manual_seed(int(batch[SEED]))
 
-    def criterion(self, output: Tensor, y: Tensor) -> Tensor:
-        """Return the loss.
-
-        Args:
-            output: Outputs of the model.
-            y: Labels of any kind.
-        """
-        return label_loss(self, output, y)
-
-
-class PlainSteps(TrainingSteps):
-    """Training on the batches of a method that does not act in the loss."""
-
-    def __init__(self, augment: Augmentation) -> None:
-        self.augment = augment
-
-    def on_epoch_start(self, model: nn.Module, epoch: int) -> None:
-        self.augment.set_epoch(epoch)
-
-    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        batch = batch if "augmented" in batch else self.augment(batch)
-        return label_loss(self.augment, model(batch), batch.y)
-
 
 def training_steps(augment: Augmentation) -> TrainingSteps:
     """Return the method itself if it acts in the loss, else plain training on its batches."""
-    return augment if isinstance(augment, TrainingMethod) else PlainSteps(augment)
-
-
-def label_loss(augment: Augmentation, output: Tensor, y: Tensor) -> Tensor:
-    """Return the loss of outputs against labels, which are what the method knows them to be."""
-    task = augment.task_
-    if task is None:  # mixed labels do not show what they are: 0.3 may be a probability or a value
-        raise InputError("what the labels are is not known here: call fit(train), or pass task=")
-    return loss(output, soft_labels(y, output.shape[1]), task)
+    return augment if isinstance(augment, TrainingMethod) else TrainingSteps(augment)
 
 
 def need_parts(model: nn.Module, parts: Sequence[str], method: str) -> Any:
