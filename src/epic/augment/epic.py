@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import logging
 from dataclasses import asdict, replace
@@ -22,7 +21,7 @@ from epic.augment.params import param
 from epic.augment.sampling import PAIRS, draw_pairs
 from epic.costs.base import AUGMENTER_FORM, Cost, check_cost, check_kind, cost_from_state
 from epic.costs.edge import EdgeCost
-from epic.costs.learned import LearnedCost
+from epic.costs.learned import learned, needs_learning
 from epic.distance.edges import MATCHINGS
 from epic.errors import InputError, reading
 from epic.graphs.packed import PackedGraphs, matrix
@@ -96,7 +95,7 @@ class EPIC(Augmentation):
     @property
     def cost_(self) -> Cost:
         """The given cost if it is ready, else the one learned in :meth:`fit`."""
-        found = self.cost if self.cost is not None and not _unlearned(self.cost) else self._learned
+        found = self._learned if needs_learning(self.cost) else self.cost
         if found is None:
             raise InputError("EPIC has no cost yet: call fit(train), or pass cost=UnitCost()")
         return found
@@ -112,13 +111,11 @@ class EPIC(Augmentation):
             graphs: Training graphs with labels.
             options: Options of :meth:`epic.LearnedCost.fit`.
         """
-        if self.cost is None or _unlearned(self.cost):
-            cost = LearnedCost() if self.cost is None else copy.deepcopy(self.cost)
-            self._learned = cost.fit(graphs, **{"seed": self.seed_, "task": self.task_, **options})  # type: ignore[attr-defined]
-            return
-        if options:
-            raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
-        log.info("EPIC learns nothing in fit: its cost was given ready, %r", self.cost)
+        found = learned(self.cost, graphs, options, seed=self.seed_, task=self.task_)
+        if needs_learning(self.cost):
+            self._learned = found
+        else:
+            log.info("EPIC learns nothing in fit: its cost was given ready, %r", self.cost)
 
     def before_training(self, graphs: PackedGraphs) -> PackedGraphs:
         """Return training graphs with their node costs: these are embedded once, not in every epoch."""
@@ -198,13 +195,9 @@ class EPIC(Augmentation):
         return augment
 
 
-def _unlearned(cost: Cost) -> bool:
-    return isinstance(cost, LearnedCost) and not cost.fitted
-
-
 def _mode(cost: Cost | None) -> str:
     """Return what the ``cost`` argument was, in a word that a file can hold."""
-    return "none" if cost is None else "unlearned" if _unlearned(cost) else "ready"
+    return "none" if cost is None else "unlearned" if needs_learning(cost) else "ready"
 
 
 def _template(cost: Cost) -> Cost:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +11,7 @@ import torch
 from epic.augment.params import Parameters, param
 from epic.classifiers.voting import class_labels
 from epic.costs.base import Cost, check_cost
-from epic.costs.learned import LearnedCost
+from epic.costs.learned import learned
 from epic.errors import InputError
 from epic.graphs.checks import check_same_features
 from epic.graphs.convert import pack
@@ -92,25 +91,12 @@ class DistanceClassifier(Classifier):
         check_same_features(train, validation_graphs)
         return coded(validation_graphs, class_codes(class_labels(validation_graphs), classes))
 
-    @property
-    def _learns(self) -> bool:
-        """Whether :meth:`fit` learns the cost."""
-        return self.cost is None or (isinstance(self.cost, LearnedCost) and not self.cost.fitted)
-
     def _learn(
         self, train: PackedGraphs, validation_graphs: PackedGraphs | None, seed: int, options: dict[str, Any]
     ) -> Cost:
         """Return the cost to use: learned from ``train``, the epoch chosen by ``validation_graphs``; or as given."""
-        if not self._learns:
-            if options:
-                raise InputError(f"the cost is not learned here, so fit takes no {', '.join(options)}")
-            assert self.cost is not None
-            return self.cost
-        # Fit a copy: constructor arguments stay as they are.
-        cost = LearnedCost() if self.cost is None else copy.deepcopy(self.cost)
-        assert isinstance(cost, LearnedCost)
-        options = {"seed": seed, "progress": self.progress, **options}
-        return cost.fit(train, validation=0.1 if validation_graphs is None else validation_graphs, **options)
+        validation = 0.1 if validation_graphs is None else validation_graphs
+        return learned(self.cost, train, options, seed=seed, progress=self.progress, validation=validation)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "cost_"):

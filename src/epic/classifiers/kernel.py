@@ -18,6 +18,7 @@ from epic.augment.params import param
 from epic.classifiers.base import DistanceClassifier, coded
 from epic.classifiers.calibration import log_loss, temperature
 from epic.costs.base import Cost
+from epic.costs.learned import needs_learning
 from epic.data.splits import hold_out, stratified_folds
 from epic.distance.matrices import distance_matrix
 from epic.distance.pairs import embed_all
@@ -112,7 +113,7 @@ class EditKernelClassifier(DistanceClassifier):
         out = torch.empty(0, dtype=torch.long)
         if validation is not None:
             validation_graphs = self._validation(validation, train, classes)
-        elif self._learns:
+        elif needs_learning(self.cost):
             stays, out = hold_out(torch.from_numpy(codes), share=0.1, least=2, seed=seed)
             if out.numel():
                 train, validation_graphs = train.select(stays), train.select(out)
@@ -204,14 +205,13 @@ def mutual_distances(cost: Cost, a: NodeCosts, b: NodeCosts, *, progress: bool) 
     Returns:
         Distances ``[A, B]`` in float64.
     """
+
+    def measured(one: NodeCosts, two: NodeCosts, mirror: bool) -> np.ndarray:
+        return distance_matrix(cost, source=one, target=two, mirror=mirror, progress=progress).double().numpy()
+
     same = cost.symmetric and all(torch.equal(nodes.deletion, nodes.insertion) for nodes in (a, b))
-    there = distance_matrix(cost, source=a, target=b, mirror=same and a is b, progress=progress).double().numpy()
-    if same:
-        return there
-    back = (
-        there if a is b else distance_matrix(cost, source=b, target=a, mirror=False, progress=progress).double().numpy()
-    )
-    return (there + back.T) / 2
+    there = measured(a, b, same and a is b)
+    return there if same else (there + (there if a is b else measured(b, a, False)).T) / 2
 
 
 def _svm(c: float) -> Any:

@@ -15,7 +15,7 @@ from epic.augment import checks
 from epic.augment.params import param
 from epic.classifiers.base import DistanceClassifier, coded
 from epic.classifiers.voting import GRID, WEIGHTS, best_k, choices, validate, vote
-from epic.data.splits import hold_out
+from epic.costs.triplets import split_graphs
 from epic.distance.nearest import Neighbors, nearest
 from epic.distance.pairs import embed_all
 from epic.errors import InputError
@@ -104,13 +104,12 @@ class EditNeighbors(DistanceClassifier):
         if validation is not None:
             validation_graphs = self._validation(validation, train, classes)
         elif self.n_neighbors is None:
-            stays, out = hold_out(torch.from_numpy(codes), share=0.1, least=2, seed=seed)
-            if not out.numel():
+            train, validation_graphs = split_graphs(train, share=0.1, seed=seed)
+            if validation_graphs is None:
                 raise InputError(
                     f"{len(given)} graphs of {classes.size} classes are too few to hold some out and choose "
                     "n_neighbors: pass n_neighbors=, or validation="
                 )
-            train, validation_graphs = train.select(stays), train.select(out)
         ks = choices(self.n_neighbors, self.grid, len(train))
         cost = self._learn(train, validation_graphs, seed, options)
         scores = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -191,3 +192,28 @@ class LearnedCost(Cost, nn.Module):
 
     def _network(self, nodes: FeatureSchema, edges: FeatureSchema | None) -> CostNetwork:
         return CostNetwork(nodes, edges, **self._shape)
+
+
+def needs_learning(cost: Cost | None) -> bool:
+    """Return whether a cost is still to be learned: none is given, or one that was not fitted."""
+    return cost is None or (isinstance(cost, LearnedCost) and not cost.fitted)
+
+
+def learned(cost: Cost | None, graphs: PackedGraphs, options: dict[str, Any], **defaults: Any) -> Cost:
+    """Return the cost to use: as given, or where it needs learning, a copy fitted to graphs.
+
+    Args:
+        cost: What the user gave.
+        graphs: Training graphs with labels.
+        options: Options of :meth:`LearnedCost.fit` from the user.
+        defaults: Further options, unless the user gives them.
+
+    Raises:
+        InputError: There are options, but nothing to learn.
+    """
+    if cost is None or needs_learning(cost):
+        fresh: Any = LearnedCost() if cost is None else copy.deepcopy(cost)
+        return fresh.fit(graphs, **{**defaults, **options})
+    if options:
+        raise InputError(f"the cost was given ready, so fit takes no {', '.join(options)}")
+    return cost
