@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 
-from epic.graphs.packed import PackedGraphs, matrix
+from epic.graphs.packed import PackedGraphs, matrix, ranges
 from epic.matching.gromov import Side
 
 
@@ -27,18 +30,29 @@ class Dense:
     @classmethod
     def of(cls, graphs: PackedGraphs, g: int) -> Dense:
         """Return graph ``g``."""
-        data = graphs.graph(g)
-        n, (u, v) = int(data.num_nodes), data.edge_index.numpy()
-        weight = np.ones(u.size) if "edge_weight" not in graphs.edge else data.edge_weight.double().numpy()
-        value = [weight[:, None]]
-        if graphs.edge_attr is not None:
-            value.append(matrix(data.edge_attr).double().numpy() * weight[:, None])
-        entries = np.concatenate(value, axis=1)
-        whole = np.zeros((n, n, entries.shape[1]))
-        np.add.at(whole, (u, v), entries)
-        x = None if graphs.x is None else matrix(data.x).double().numpy()
-        a, attr = whole[:, :, 0].copy(), np.moveaxis(whole[:, :, 1:], 2, 0).copy()
-        return cls(a, x, attr if graphs.edge_attr is not None else None)
+        one = graphs[g : g + 1]
+        one = replace(one, edge={k: v.double() for k, v in one.edge.items()})
+        whole = dense(one, torch.tensor([0]), one.num_nodes)[0].double().contiguous().numpy()
+        x = None if one.x is None else matrix(one.x).double().numpy()
+        return cls(whole[0], x, None if one.edge_attr is None else whole[1:])
+
+
+def dense(graphs: PackedGraphs, index: Tensor, size: int) -> Tensor:
+    """Weights ``[len(index), 1 + width, size, size]`` of edges, and attributes times weight, summed where edges are
+    many.
+    """
+    count = graphs.edge_ptr.diff()[index]
+    at = ranges(graphs.edge_ptr[index], count)
+    row = torch.repeat_interleave(torch.arange(index.numel(), device=index.device), count)
+    u, v = graphs.edge_index[:, at] - graphs.ptr[index[row]]
+    weight = graphs.edge.get("edge_weight")
+    weight = torch.ones(at.numel(), device=index.device) if weight is None else weight[at]
+    value = weight[:, None]
+    if graphs.edge_attr is not None:
+        value = torch.cat([value, matrix(graphs.edge_attr)[at] * value], dim=1)
+    width = value.shape[1]
+    out = value.new_zeros(index.numel() * size * size, width).index_add_(0, (row * size + u) * size + v, value)
+    return out.view(-1, size, size, width).permute(0, 3, 1, 2)
 
 
 def blended(one: Dense, two: Dense, plans: tuple[np.ndarray, np.ndarray], share: float) -> Dense:

@@ -136,7 +136,7 @@ class EPIC(Augmentation):
         made, share = interpolate_pairs(
             graphs, i=i, j=j, cost=self.cost_, order=self.order, generator=generator, edge_cost=self._edge_cost
         )
-        return mixture(made, graphs, source=i, target=j, share=torch.from_numpy(share))
+        return mixture(made, graphs.labels, graphs.titles, source=i, target=j, share=torch.from_numpy(share))
 
     def path(self, source: Data, target: Data, *, order: str | None = None, seed: Seed = 0) -> EditPath:
         """Return the edit path between two graphs.

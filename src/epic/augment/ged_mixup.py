@@ -58,7 +58,7 @@ class GEDMixup(Augmentation):
         paths = edge_paths(here, i=i, j=j, use_x=self.found_.degrees is None)
         done, share = self._draw(paths, here.sizes[i].numpy(), here.sizes[j].numpy(), generator)
         made = paths.graphs(graphs, done)
-        return mixture(made, graphs, source=i, target=j, share=torch.from_numpy(share))
+        return mixture(made, graphs.labels, graphs.titles, source=i, target=j, share=torch.from_numpy(share))
 
     def _draw(
         self, paths: EdgePaths, source: np.ndarray, target: np.ndarray, generator: torch.Generator

@@ -93,4 +93,4 @@ def overlay(graphs: PackedGraphs, one: Tensor, two: Tensor, share: Tensor) -> Pa
     ends = torch.stack([pairs // total, pairs % total])
     edge_ptr = torch.searchsorted(ends[0].contiguous(), ptr)
     made = PackedGraphs(ptr, edge_ptr, ends, node, edge)
-    return mixture(made, graphs, source=one, target=two, share=1 - share)
+    return mixture(made, graphs.labels, graphs.titles, source=one, target=two, share=1 - share)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 from torch import Tensor
 
 from epic.graphs.packed import PackedGraphs, entries
@@ -14,34 +13,25 @@ PARENTS = "parents"
 """Key of ``per_graph`` under which methods tell the base class what their mixtures are called."""
 
 
-def mixture(made: PackedGraphs, graphs: PackedGraphs, *, source: Tensor, target: Tensor, share: Tensor) -> PackedGraphs:
-    """Return mixtures with their labels, and with the names of their parents if these have any.
+def mixture(
+    made: PackedGraphs, y: Tensor, titles: list[str] | None, *, source: Tensor, target: Tensor, share: Tensor
+) -> PackedGraphs:
+    """Return mixtures with their labels, and with the names of their parents, ``urea -> glycine``, if these have any.
 
     Args:
         made: The mixtures.
-        graphs: The originals, with labels.
+        y: Labels of the originals, as float rows.
+        titles: What the originals are called.
         source: The first parent of each mixture.
         target: The second one.
         share: How much of the label is the second one's.
     """
-    y = graphs.labels
     first, second = (y.index_select(0, number.to(y.device)) for number in (source, target))
-    known = parents(graphs.titles, source=source, target=target)
+    known = {}
+    if titles is not None:
+        pairs = zip(source.tolist(), target.tolist(), strict=True)
+        known[PARENTS] = entries(f"{titles[i]} -> {titles[j]}" for i, j in pairs)
     return replace(made, y=mix(first, target=second, share=share.to(y.device)), per_graph=known)
-
-
-def parents(titles: list[str] | None, *, source: Tensor, target: Tensor) -> dict[str, np.ndarray]:
-    """Return ``urea -> glycine`` for each mixture, as an entry of ``per_graph``; nothing where originals have no names.
-
-    Args:
-        titles: What the originals are called, by number.
-        source: The first parent of each mixture.
-        target: The second one.
-    """
-    if titles is None:
-        return {}
-    pairs = zip(source.tolist(), target.tolist(), strict=True)
-    return {PARENTS: entries(f"{titles[i]} -> {titles[j]}" for i, j in pairs)}
 
 
 def called_by_parents(made: PackedGraphs) -> PackedGraphs:

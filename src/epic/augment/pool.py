@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from epic._threads import few_threads
 from epic.augment import checks
 from epic.augment.base import Augmentation
 from epic.augment.dense import Dense
-from epic.augment.mixtures import parents
+from epic.augment.mixtures import mixture
 from epic.augment.params import param
 from epic.augment.sampling import PAIRS, draw_pairs, pick_graphs
 from epic.data.files import write_graphs
@@ -27,7 +27,7 @@ from epic.data.shards import Shards, begin, plan
 from epic.errors import InputError
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs, join, matrix
-from epic.labels import mix, soft_labels, typed
+from epic.labels import soft_labels, typed
 from epic.random import derived, digest
 
 FORM = "epic-pool/1"
@@ -37,9 +37,6 @@ SHARD = 32
 
 class PooledMixup(Augmentation):
     """Base of mixups whose graphs are made in :meth:`fit`; a batch draws from this pool.
-
-    Options of ``fit`` are ``progress``, and ``folder``: where pools are kept, in shards. A pool that was begun there is
-    continued, and one that is complete is read, if all that decides it is the same.
 
     A new one overrides :meth:`draw_shares` and :meth:`mix_pair`.
     """
@@ -107,20 +104,17 @@ class PooledMixup(Augmentation):
         share = self.draw_shares(count, derived(self.seed_, "pool", "shares"))
         rows = torch.stack([able[one].double(), able[two].double(), share.double()], dim=1)
 
-        def make(numbers: range) -> Iterator[Data]:
-            for row in rows[numbers.start : numbers.stop]:
-                i, j, part = row.tolist()
-                data = self.mix_pair(Dense.of(graphs, int(i)), Dense.of(graphs, int(j)), part)
-                data.y = row[None]
-                yield data
+        def make(number: int) -> Data:
+            i, j, part = rows[number].tolist()
+            data = self.mix_pair(Dense.of(graphs, int(i)), Dense.of(graphs, int(j)), part)
+            data.y = rows[number : number + 1]
+            return data
 
         own = {n: getattr(self, n) for n in self.params if n not in Augmentation.params and n != "pool_size"}
         what = identity([FORM, type(self).__name__, own, self.seed_], self._fitted)
         path = None if folder is None else Path(folder) / f"pool-{what[:16]}-{count}"
         with few_threads():
-            self._pool, self.milliseconds_ = make_pool(
-                make, count, {"format": FORM, "identity": what}, folder=path, progress=progress
-            )
+            self._pool, self.milliseconds_ = make_pool(make, count, what, folder=path, progress=progress)
 
     def fingerprint(self) -> str:
         """Return a text that differs where augmented graphs do, the pool included."""
@@ -130,9 +124,7 @@ class PooledMixup(Augmentation):
         made = self.pool_.select(pick_graphs(self.pool_, picked.numel(), generator))
         one, two, share = made.labels.T
         assert self._labels is not None  # set with the pool
-        one, two = one.long(), two.long()
-        y = mix(self._labels[one], target=self._labels[two], share=1 - share)
-        made = replace(made, y=y, per_graph=parents(self._titles, source=one, target=two))
+        made = mixture(made, self._labels, self._titles, source=one.long(), target=two.long(), share=1 - share)
         return shaped_like(made.to(graphs.ptr.device), graphs)
 
     def origin(
@@ -149,58 +141,44 @@ class PooledMixup(Augmentation):
 
 
 def make_pool(
-    make: Callable[[range], Iterator[Data]],
-    count: int,
-    about: dict[str, Any],
-    *,
-    folder: Path | None,
-    progress: bool,
+    make: Callable[[int], Data], count: int, identity: str, *, folder: Path | None, progress: bool
 ) -> tuple[PackedGraphs, float | None]:
     """Make graphs 0 to ``count - 1``, shard by shard, and return them packed, with the milliseconds of each.
 
     Args:
-        make: Makes the graphs of some numbers: a pure function.
+        make: Makes the graph of a number: a pure function.
         count: How many to make.
-        about: What decides the graphs; a folder that says otherwise is refused.
+        identity: What decides the graphs; a folder that says otherwise is refused.
         folder: Where shards are written as they are done, and read if they are there.
         progress: Whether to show a progress bar.
     """
-    shards = [(name, range(SHARD * k, SHARD * k + size)) for k, (name, size) in enumerate(plan(count, SHARD))]
+    numbers = {name: range(SHARD * k, SHARD * k + size) for k, (name, size) in enumerate(plan(count, SHARD))}
+
+    def fill(names: Collection[str], keep: Callable[[str, PackedGraphs], None]) -> float | None:
+        """Make some shards, and return the milliseconds of a graph; None where there is nothing to make."""
+        todo, start = sum(len(numbers[name]) for name in names), time.perf_counter()
+        hidden = not (progress and todo)
+        with tqdm(total=count, initial=count - todo, desc="mixing graphs", unit="graph", disable=hidden) as bar:
+            for name in names:
+                made = []
+                for number in numbers[name]:
+                    made.append(make(number))
+                    bar.update()
+                keep(name, pack(made))
+        return 1e3 * (time.perf_counter() - start) / todo if todo else None
+
     if folder is None:
         kept: dict[str, PackedGraphs] = {}
-        took = _fill(shards, make, kept.__setitem__, count, progress)
-        return join([kept[name] for name, _ in shards]), took
+        took = fill(numbers, kept.__setitem__)
+        return join(list(kept.values())), took
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}") from error
     with alone(folder, say=False):  # several processes may want it at once
-        missing = {name for name, _ in begin(folder, {**about, "count": count, "shard": SHARD})}
-        todo = [(name, numbers) for name, numbers in shards if name in missing]
-        took = _fill(todo, make, lambda name, graphs: write_graphs(folder / name, graphs), count, progress)
+        missing = begin(folder, {"format": FORM, "identity": identity, "count": count, "shard": SHARD})
+        took = fill([name for name, _ in missing], lambda name, graphs: write_graphs(folder / name, graphs))
     return Shards(folder, keep=1).pack(), took
-
-
-def _fill(
-    shards: list[tuple[str, range]],
-    make: Callable[[range], Iterator[Data]],
-    keep: Callable[[str, PackedGraphs], None],
-    count: int,
-    progress: bool,
-) -> float | None:
-    """Make some shards, and return the milliseconds of a graph; None where there is nothing to make."""
-    todo = sum(len(numbers) for _, numbers in shards)
-    if todo == 0:
-        return None
-    start = time.perf_counter()
-    with tqdm(total=count, initial=count - todo, desc="mixing graphs", unit="graph", disable=not progress) as bar:
-        for name, numbers in shards:
-            made = []
-            for data in make(numbers):
-                made.append(data)
-                bar.update()
-            keep(name, pack(made))
-    return 1e3 * (time.perf_counter() - start) / todo
 
 
 def shaped_like(made: PackedGraphs, batch: PackedGraphs) -> PackedGraphs:

@@ -11,13 +11,14 @@ from torch import Tensor
 
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
+from epic.augment.dense import dense
 from epic.augment.learn_matching import Matching, train_matching
 from epic.augment.mixtures import mixture
 from epic.augment.params import param
 from epic.augment.sampling import another, beta
 from epic.costs.learning import Epoch
 from epic.errors import InputError, choose
-from epic.graphs.packed import PackedGraphs, matrix, ranges
+from epic.graphs.packed import PackedGraphs, matrix
 from epic.nn.matching_network import AREA, Block, MatchingNetwork, blocks
 from epic.random import digest
 
@@ -115,7 +116,7 @@ class SMixup(Augmentation):
         parts = blocks(pairs.ptr, AREA // channels)
         h = network(pairs, parts)
         mixed = blend(pairs, h, parts, share.to(h.dtype), self.temperature, self.cut)
-        mixed = mixture(mixed, graphs, source=base, target=other, share=1 - share)
+        mixed = mixture(mixed, graphs.labels, graphs.titles, source=base, target=other, share=1 - share)
         return mixed if place.numel() == base.numel() else mixed.select(place)
 
 
@@ -195,21 +196,3 @@ def blend(
 def _swapped(value: Tensor) -> Tensor:
     """The partners' rows: second half first."""
     return value.roll(len(value) // 2, 0)
-
-
-def dense(graphs: PackedGraphs, index: Tensor, size: int) -> Tensor:
-    """Weights ``[len(index), 1 + width, size, size]`` of edges, and attributes times weight, summed where edges are
-    many.
-    """
-    start, count = graphs.edge_ptr[index], graphs.edge_ptr.diff()[index]
-    at = ranges(start, count)
-    row = torch.repeat_interleave(torch.arange(index.numel(), device=index.device), count)
-    u, v = graphs.edge_index[:, at] - graphs.ptr[index[row]]
-    weight = graphs.edge.get("edge_weight")
-    weight = torch.ones(at.numel(), device=index.device) if weight is None else weight[at]
-    value = weight[:, None]
-    if graphs.edge_attr is not None:
-        value = torch.cat([value, matrix(graphs.edge_attr)[at] * value], dim=1)
-    width = value.shape[1]
-    out = value.new_zeros(index.numel() * size * size, width).index_add_(0, (row * size + u) * size + v, value)
-    return out.view(-1, size, size, width).permute(0, 3, 1, 2)

@@ -92,7 +92,7 @@ def graft(both: PackedGraphs, order: np.ndarray, size: np.ndarray) -> PackedGrap
         edge_at=edge_from,
     )
     first, second = torch.arange(2 * count).view(2, -1)
-    return mixture(made, both, source=first, target=second, share=torch.from_numpy(share))
+    return mixture(made, both.labels, both.titles, source=first, target=second, share=torch.from_numpy(share))
 
 
 def _first_component(regions: Regions, order: np.ndarray) -> np.ndarray:
