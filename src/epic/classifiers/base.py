@@ -72,24 +72,24 @@ class DistanceClassifier(Classifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "cost_")
 
-    def _labelled(self, graphs: Graphs, y: Any) -> tuple[PackedGraphs, np.ndarray, np.ndarray]:
-        """Check what :meth:`fit` is given; return the graphs, the classes, and the place of each graph's class."""
+    def _given(
+        self, graphs: Graphs, y: Any, validation: Graphs | None
+    ) -> tuple[PackedGraphs, PackedGraphs, PackedGraphs | None, np.ndarray]:
+        """Check what :meth:`fit` is given; return it, with places of classes as labels too, and the classes."""
         given = pack(graphs).to("cpu")
         label = class_labels(given, y)
         classes = np.unique(label)
         if y is None and given.class_names:  # in the order of their numbers, as the outputs of networks are
             named = [name for name in given.class_names if name in classes]
             classes = np.array([*named, *np.setdiff1d(classes, named)])
-        codes = class_codes(label, classes)
         if classes.size < 2:
             raise InputError(f"all graphs are of class {classes[0]}: there is nothing to tell apart")
-        return given, classes, codes
-
-    def _validation(self, graphs: Graphs, train: PackedGraphs, classes: np.ndarray) -> PackedGraphs:
-        """Check validation graphs; return them with places of classes as labels."""
-        validation_graphs = pack(graphs).to("cpu")
-        check_same_features(train, validation_graphs)
-        return coded(validation_graphs, class_codes(class_labels(validation_graphs), classes))
+        train, held = replace(given, y=torch.from_numpy(class_codes(label, classes))), None
+        if validation is not None:
+            held = pack(validation).to("cpu")
+            check_same_features(train, held)
+            held = replace(held, y=torch.from_numpy(class_codes(class_labels(held), classes)))
+        return given, train, held, classes
 
     def _learn(
         self, train: PackedGraphs, validation_graphs: PackedGraphs | None, seed: int, options: dict[str, Any]
@@ -99,7 +99,7 @@ class DistanceClassifier(Classifier):
         return learned(self.cost, train, options, seed=seed, progress=self.progress, validation=validation)
 
     def _check_fitted(self) -> None:
-        if not hasattr(self, "cost_"):
+        if not self.__sklearn_is_fitted__():
             raise InputError("this classifier is not fitted: call fit(graphs)")
 
     def _asked(self, graphs: Graphs) -> PackedGraphs:
@@ -117,8 +117,3 @@ def class_codes(label: np.ndarray, classes: np.ndarray) -> np.ndarray:
         raise InputError(f"a validation graph is of class {unknown[0]}, but no training graph is")
     order = np.argsort(classes)
     return order[np.searchsorted(classes, label, sorter=order)]
-
-
-def coded(graphs: PackedGraphs, codes: np.ndarray) -> PackedGraphs:
-    """Return the graphs with places of classes as labels."""
-    return replace(graphs, y=torch.from_numpy(codes))

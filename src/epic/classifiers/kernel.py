@@ -15,7 +15,7 @@ from typing_extensions import Self
 
 from epic.augment.checks import positive
 from epic.augment.params import param
-from epic.classifiers.base import DistanceClassifier, coded
+from epic.classifiers.base import DistanceClassifier
 from epic.classifiers.calibration import log_loss, temperature
 from epic.costs.base import Cost
 from epic.costs.learned import needs_learning
@@ -105,19 +105,17 @@ class EditKernelClassifier(DistanceClassifier):
         Raises:
             InputError: An argument is wrong; what was fitted before is kept.
         """
-        given, classes, codes = self._labelled(graphs, y)
+        given, train, held, classes = self._given(graphs, y, validation)
+        codes, seed = train.labels.numpy(), base_seed(self.seed)
         counts = np.bincount(codes)
         if counts.min() < 2:
             raise InputError(f"class {classes[counts.argmin()]} has one graph: cross-validation needs two of each")
-        seed, train, validation_graphs = base_seed(self.seed), coded(given, codes), None
         out = torch.empty(0, dtype=torch.long)
-        if validation is not None:
-            validation_graphs = self._validation(validation, train, classes)
-        elif needs_learning(self.cost):
-            stays, out = hold_out(torch.from_numpy(codes), share=0.1, least=2, seed=seed)
+        if held is None and needs_learning(self.cost):
+            stays, out = hold_out(train.labels, share=0.1, least=2, seed=seed)
             if out.numel():
-                train, validation_graphs = train.select(stays), train.select(out)
-        cost = self._learn(train, validation_graphs, seed, options)
+                train, held = train.select(stays), train.select(out)
+        cost = self._learn(train, held, seed, options)
         nodes = embed_all(cost, given)
         distance = mutual_distances(cost, nodes, nodes, progress=self.progress)
         unit = float(np.median(distance[distance > 0])) if distance.any() else 1.0
@@ -129,11 +127,9 @@ class EditKernelClassifier(DistanceClassifier):
         nodes = embed_all(cost, given.select(torch.from_numpy(support).long()))
         machine = _Machine(svm, gamma / unit, cost, nodes, support, len(given))
         warmth = temperature(decision, codes)
-        if validation_graphs is not None:
-            unseen = (
-                decision[out] if validation is None else machine.decision(validation_graphs, progress=self.progress)
-            )
-            warmth = max(warmth, temperature(unseen, validation_graphs.labels.numpy()))
+        if held is not None:
+            unseen = decision[out] if out.numel() else machine.decision(held, progress=self.progress)
+            warmth = max(warmth, temperature(unseen, held.labels.numpy()))
         # Set only now: a failed fit keeps what was fitted before.
         self.cost_, self.classes_, self.validation_ = cost, classes, losses
         self.gamma_, self.C_, self.temperature_ = gamma, c, warmth
@@ -194,17 +190,7 @@ class _Machine:
 
 @torch.no_grad()
 def mutual_distances(cost: Cost, a: NodeCosts, b: NodeCosts, *, progress: bool) -> np.ndarray:
-    """Return distances that are the same in both directions: their mean, if the cost makes a difference.
-
-    Args:
-        cost: What edits cost.
-        a: Node costs of some graphs.
-        b: Node costs of others, or ``a`` itself.
-        progress: Show a progress bar.
-
-    Returns:
-        Distances ``[A, B]`` in float64.
-    """
+    """Return distances ``[A, B]`` that are the same in both directions: their mean, if the cost makes a difference."""
 
     def measured(one: NodeCosts, two: NodeCosts, mirror: bool) -> np.ndarray:
         return distance_matrix(cost, source=one, target=two, mirror=mirror, progress=progress).double().numpy()

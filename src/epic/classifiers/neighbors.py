@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from epic.augment import checks
 from epic.augment.params import param
-from epic.classifiers.base import DistanceClassifier, coded
+from epic.classifiers.base import DistanceClassifier
 from epic.classifiers.voting import GRID, WEIGHTS, best_k, choices, validate, vote
 from epic.costs.triplets import split_graphs
 from epic.distance.nearest import Neighbors, nearest
@@ -98,23 +98,20 @@ class EditNeighbors(DistanceClassifier):
         Raises:
             InputError: An argument is wrong; what was fitted before is kept.
         """
-        given, classes, codes = self._labelled(graphs, y)
-        train, validation_graphs = coded(given, codes), None
-        seed = base_seed(self.seed)
-        if validation is not None:
-            validation_graphs = self._validation(validation, train, classes)
-        elif self.n_neighbors is None:
-            train, validation_graphs = split_graphs(train, share=0.1, seed=seed)
-            if validation_graphs is None:
+        given, train, held, classes = self._given(graphs, y, validation)
+        codes, seed = train.labels.numpy(), base_seed(self.seed)
+        if held is None and self.n_neighbors is None:
+            train, held = split_graphs(train, share=0.1, seed=seed)
+            if held is None:
                 raise InputError(
                     f"{len(given)} graphs of {classes.size} classes are too few to hold some out and choose "
                     "n_neighbors: pass n_neighbors=, or validation="
                 )
         ks = choices(self.n_neighbors, self.grid, len(train))
-        cost = self._learn(train, validation_graphs, seed, options)
+        cost = self._learn(train, held, seed, options)
         scores = None
-        if self.n_neighbors is None and validation_graphs is not None:
-            scores = validate(cost, train, validation_graphs, grid=ks, weights=self.weights, progress=self.progress)
+        if self.n_neighbors is None and held is not None:
+            scores = validate(cost, train, held, grid=ks, weights=self.weights, progress=self.progress)
         nodes = embed_all(cost, given)
         # Set only now: a failed fit keeps what was fitted before.
         self.cost_, self.classes_, self.validation_ = cost, classes, scores
