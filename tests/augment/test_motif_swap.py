@@ -15,7 +15,7 @@ import epic.augment.motif_swap as room
 from epic import InputError
 from epic.augment import MotifSwap
 from epic.augment.motif_swap import swap
-from epic.augment.reliability import Descriptors, Given, Logistic, Reliability, best_threshold
+from epic.augment.reliability import Descriptors, Logistic, Reliability, best_threshold, probabilities
 from epic.graphs.convert import pack
 from epic.testing import AugmentationTester
 from epic.testing import augmented_graphs as made
@@ -297,9 +297,9 @@ def test_its_classifier_is_judged_on_unseen_graphs(monkeypatch):
 
 
 def test_one_output_stands_for_two_classes():
-    model = Given(lambda batch: torch.tensor([[0.0], [2.0]]))
     second = 1 / (1 + math.exp(-2.0))
-    assert model(pack([square(0), square(1)]))[1].tolist() == pytest.approx([1 - second, second])
+    found = probabilities(lambda batch: torch.tensor([[0.0], [2.0]]), pack([square(0), square(1)]))
+    assert found[1].tolist() == pytest.approx([1 - second, second])
 
 
 def test_one_binary_task_with_missing_labels():

@@ -31,6 +31,6 @@ class DropEdge(Augmentation):
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
         chosen = graphs.select(picked)
-        edge, count = undirected(chosen)
-        stays = torch.rand(count, generator=generator) >= self.p
+        edge, names = undirected(chosen)
+        stays = torch.rand(names.numel(), generator=generator) >= self.p
         return keep_edges(chosen, stays.to(edge.device)[edge])

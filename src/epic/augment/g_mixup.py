@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,7 +14,7 @@ from epic.augment.params import param
 from epic.augment.pool import shaped_like
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix, offsets
-from epic.graphs.ragged import ranks
+from epic.graphs.ragged import firsts, ranks
 from epic.labels import mix, soft_labels
 from epic.random import digest
 
@@ -76,7 +75,6 @@ class GMixup(Augmentation):
         self._graphons = graphons(graphs.to("cpu").select(known), y[known], self.threshold)
 
     def fingerprint(self) -> str:
-        """Return a text that differs where augmented graphs do, the graphons included."""
         found = self.graphons
         return f"{super().fingerprint()} {digest(found.ends, found.chance, found.x, found.edge_attr, found.y)}"
 
@@ -185,7 +183,7 @@ def graphons(graphs: PackedGraphs, y: Tensor, threshold: float) -> Graphons:
 
 def by_degree(graphs: PackedGraphs) -> Tensor:
     """Place of each node in its graph, by falling degree; equal ones stay in their order."""
-    return ranks(-graphs.degree(0) - graphs.degree(1), group=graphs.graph_of_node, ptr=graphs.ptr)
+    return ranks(-graphs.degree(0) - graphs.degree(1), group=graphs.graph_of_node)
 
 
 def usvt(mean: Tensor, threshold: float) -> Tensor:
@@ -204,8 +202,7 @@ def _single(graphs: PackedGraphs, rank: Tensor, size: int) -> Tensor:
     u, v = graphs.edge_index
     kept = ((rank[u] < size) & (rank[v] < size) & (u != v)).nonzero()[:, 0]
     key = (graphs.ptr[graphs.graph_of_node[u]] + rank[u]) * graphs.num_nodes + rank[v]
-    _, first = np.unique(key[kept].numpy(), return_index=True)
-    return kept[torch.from_numpy(first)]
+    return kept[firsts(key[kept])]
 
 
 def _averages(value: Tensor, at: Tensor, group: Tensor, kinds: int, places: int) -> Tensor:

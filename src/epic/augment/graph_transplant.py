@@ -15,7 +15,7 @@ from epic.augment.sampling import another
 from epic.augment.training import TrainingMethod, need_parts
 from epic.graphs.convert import pack
 from epic.graphs.packed import PackedGraphs, join, offsets
-from epic.graphs.ragged import ranks
+from epic.graphs.ragged import firsts, ranks
 from epic.graphs.subgraphs import keep_nodes, never_empty, undirected
 from epic.labels import mix
 from epic.random import uniform
@@ -103,7 +103,7 @@ class GraphTransplant(TrainingMethod):
     def _grown(self, graphs: PackedGraphs, score: Tensor, rounds: Tensor, generator: torch.Generator) -> Tensor:
         """The nodes of highest score, and what is reached from them in so many rounds."""
         centres = (self.centres * graphs.sizes.double() - 1e-9).ceil().clamp_min(1)  # 0.1 * 30 is more than 3
-        inside = ranks(-score, group=graphs.graph_of_node, ptr=graphs.ptr) < centres[graphs.graph_of_node]
+        inside = ranks(-score, group=graphs.graph_of_node) < centres[graphs.graph_of_node]
         front, (a, b) = inside, graphs.edge_index
         for done in range(self.hops):
             taken = (torch.rand(inside.numel(), generator=generator) < self.spread).to(inside.device)
@@ -136,22 +136,21 @@ def transplant(
     # Where nodes of each side are now: their place among those kept, moved by the other side's graphs before theirs.
     at_part = offsets(part.long())[:-1] + (both.ptr[:-1:2] - one.ptr[:-1])[source.graph_of_node]
     at_rest = offsets(rest.long())[:-1] + (both.ptr[1::2] - two.ptr[:-1])[target.graph_of_node]
-    edge, edges = undirected(source)
+    edge, names = undirected(source)
     cut, inner = _cut(source, part, edge)
     _, ends = _cut(target, rest, undirected(target)[0])
     cut_graph, ends_graph = source.graph_of_node[inner], target.graph_of_node[ends]
-    cut_ptr = offsets(torch.bincount(cut_graph, minlength=count))
     ends_ptr = offsets(torch.bincount(ends_graph, minlength=count))
-    place = ranks(torch.rand(cut.numel(), generator=generator).to(device), group=cut_graph, ptr=cut_ptr)
-    order = ranks(torch.rand(ends.numel(), generator=generator).to(device), group=ends_graph, ptr=ends_ptr)
+    place = ranks(torch.rand(cut.numel(), generator=generator).to(device), group=cut_graph)
+    order = ranks(torch.rand(ends.numel(), generator=generator).to(device), group=ends_graph)
     shuffled = torch.empty_like(ends)
     shuffled[ends_ptr[ends_graph] + order] = ends
     joined = (place < ends_ptr.diff()[cut_graph]).nonzero()[:, 0]
     partner = shuffled[ends_ptr[cut_graph[joined]] + place[joined]]
-    single = _first(inner[joined] * target.num_nodes + partner)
+    single = firsts(inner[joined] * target.num_nodes + partner)
     joined, partner = joined[single], partner[single]
     # Every directed edge of a joined one is kept, with its outer end moved to the partner.
-    to = torch.full((edges,), -1, device=device)
+    to = torch.full_like(names, -1)
     to[cut[joined]] = at_rest[partner]
     kept = (to[edge] >= 0).nonzero()[:, 0]
     ends_kept = source.edge_index[:, kept]
@@ -170,14 +169,6 @@ def transplant(
 def _cut(graphs: PackedGraphs, inside: Tensor, edge: Tensor) -> tuple[Tensor, Tensor]:
     """The undirected ones of edges numbered ``edge`` that cross a border, each once: numbers, and ends inside."""
     across = (inside[graphs.edge_index[0]] != inside[graphs.edge_index[1]]).nonzero()[:, 0]
-    across = across[_first(edge[across])]
+    across = across[firsts(edge[across])]
     a, b = graphs.edge_index[:, across]
     return edge[across], torch.where(inside[a], a, b)
-
-
-def _first(key: Tensor) -> Tensor:
-    """Where each key occurs for the first time."""
-    order = key.argsort(stable=True)
-    new = torch.ones_like(order, dtype=torch.bool)
-    new[1:] = key[order].diff() != 0
-    return order[new]

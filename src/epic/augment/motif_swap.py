@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,11 +13,12 @@ from torch import Tensor
 from epic.augment import checks
 from epic.augment.base import Augmentation, MethodInfo
 from epic.augment.params import param
-from epic.augment.reliability import HELD_OUT, Descriptors, Given, Logistic, Reliability
+from epic.augment.reliability import HELD_OUT, Descriptors, Logistic, Reliability, probabilities
 from epic.data.splits import hold_out
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, join, matrix, offsets, ranges
 from epic.graphs.ragged import ranks
+from epic.graphs.subgraphs import undirected
 from epic.labels import soft_labels
 from epic.random import digest, uniform
 
@@ -73,7 +75,7 @@ class MotifSwap(Augmentation):
         known = (label >= 0).nonzero()[:, 0]
         graphs, label = graphs.select(known), label[known]
         if classifier is not None:
-            self._reliable = Reliability.of(Given(classifier), graphs, label, num_classes)
+            self._reliable = Reliability.of(partial(probabilities, classifier), graphs, label, num_classes)
             return
         graphs, label = graphs.to("cpu"), label.cpu()
         learn, judge = hold_out(label, share=HELD_OUT, seed=self.seed_)
@@ -131,7 +133,8 @@ def swap(graphs: PackedGraphs, share: float, generator: torch.Generator) -> Pack
     """The graphs with edges rewired along open triads; see :class:`MotifSwap`."""
     if graphs.edge_index.shape[1] == 0 or share == 0:
         return graphs
-    area = _per_graph(graphs, graphs.degree().double().square())
+    area = graphs.degree().double().square()
+    area = area.new_zeros(len(graphs)).index_add_(0, graphs.graph_of_node, area)
     chunk = (area.cumsum(0) / AREA).long().cpu()
     if chunk[0] == chunk[-1]:
         return replace(graphs, edge_index=_swapped(graphs, share, generator))
@@ -141,8 +144,7 @@ def swap(graphs: PackedGraphs, share: float, generator: torch.Generator) -> Pack
 
 def _swapped(graphs: PackedGraphs, share: float, generator: torch.Generator) -> Tensor:
     nodes, device = graphs.num_nodes, graphs.ptr.device
-    low, high = graphs.edge_index.min(0).values, graphs.edge_index.max(0).values
-    names, edge_of_arc = (low * nodes + high).unique(return_inverse=True)
+    edge_of_arc, names = undirected(graphs)
     low, high = names // nodes, names % nodes
     # Every edge from both of its ends, ordered by that end.
     edge = (low != high).nonzero()[:, 0].repeat(2)
@@ -169,7 +171,7 @@ def _swapped(graphs: PackedGraphs, share: float, generator: torch.Generator) -> 
     # Pairs to join: so many of each graph, the likelier the higher their index.
     free = (~joined).nonzero()[:, 0]
     owner = graphs.graph_of_node[pairs[free] // nodes]
-    rank = _ranks(owner, index[free].log() + _gumbel(free.numel(), generator).to(device), len(graphs))
+    rank = ranks(-index[free].log() - _gumbel(free.numel(), generator).to(device), group=owner)
     simple = (low != high).nonzero()[:, 0]
     edges = torch.bincount(graphs.graph_of_node[low[simple]], minlength=len(graphs))
     budget = (share * edges - 1e-9).ceil().long()  # 0.15 * 20 is a little more than 3
@@ -184,9 +186,9 @@ def _swapped(graphs: PackedGraphs, share: float, generator: torch.Generator) -> 
     total = torch.zeros_like(index).index_add_(0, of, of_edge[moved])[of]
     weight = 1 - of_edge[moved] / torch.where(total > 0, total, 1.0)
     score = weight.clamp_min(0).log() + _gumbel(moved.numel(), generator).to(device)
-    best = (_ranks(of, score, pairs.numel()) == 0).nonzero()[:, 0]
+    best = (ranks(-score, group=of) == 0).nonzero()[:, 0]
     # An edge that two pairs want goes to the pair drawn first.
-    best = best[_ranks(moved[best], -turn[of[best]].double(), names.numel()) == 0]
+    best = best[ranks(turn[of[best]], group=moved[best]) == 0]
     from_node = torch.full((names.numel(),), -1, device=device)
     to_node = from_node.clone()
     via = torch.cat([centre[first], centre[second]])
@@ -194,17 +196,8 @@ def _swapped(graphs: PackedGraphs, share: float, generator: torch.Generator) -> 
     return torch.where(graphs.edge_index == from_node[edge_of_arc], to_node[edge_of_arc], graphs.edge_index)
 
 
-def _ranks(group: Tensor, key: Tensor, groups: int) -> Tensor:
-    """Place of each item in its group, highest key first."""
-    return ranks(-key, group=group, ptr=offsets(torch.bincount(group, minlength=groups)))
-
-
 def _gumbel(count: int, generator: torch.Generator) -> Tensor:
     """Noise that makes the largest of ``log weight + noise`` a draw by weight, and the k largest one without
     replacement.
     """
     return -(-(uniform(count, generator).clamp_min(1e-300)).log()).log()
-
-
-def _per_graph(graphs: PackedGraphs, value: Tensor) -> Tensor:
-    return value.new_zeros(len(graphs)).index_add_(0, graphs.graph_of_node, value)

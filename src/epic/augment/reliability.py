@@ -151,11 +151,6 @@ class Logistic:
         return (value @ self.weight.T + self.bias).softmax(1).to(graphs.ptr.device)
 
 
-@dataclass(frozen=True)
-class Given:
-    """A user's classifier of batches; one output for two classes is the score of the second."""
-
-    model: Callable
-
-    def __call__(self, graphs: PackedGraphs) -> Tensor:
-        return class_scores(self.model, graphs).float().softmax(1).to(graphs.ptr.device)
+def probabilities(model: Callable, graphs: PackedGraphs) -> Tensor:
+    """What a user's classifier of batches says; one output for two classes is the score of the second."""
+    return class_scores(model, graphs).float().softmax(1).to(graphs.ptr.device)

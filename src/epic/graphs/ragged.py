@@ -77,19 +77,23 @@ def counts(mask: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     return lengths(offsets(mask)[ptr])
 
 
-def ranks(value: Tensor, *, group: Tensor, ptr: Tensor) -> Tensor:
-    """Return the place of each value among those of its group, the lowest first; equal ones stay in their order.
-
-    Args:
-        value: what to sort by.
-        group: the group of each value.
-        ptr: offsets of the groups, as if they lay end to end.
-    """
+def ranks(value: Tensor, *, group: Tensor) -> Tensor:
+    """Return the place of each value among those of its group, the lowest first; equal ones stay in their order."""
     order = value.argsort(stable=True)
     order = order[group[order].argsort(stable=True)]
+    size = torch.bincount(group)
     rank = torch.empty_like(order)
-    rank[order] = torch.arange(order.numel(), device=order.device) - ptr[group[order]]
+    rank[order] = torch.arange(order.numel(), device=order.device) - (size.cumsum(0) - size)[group[order]]
     return rank
+
+
+def firsts(key: Tensor) -> Tensor:
+    """Return where each key occurs for the first time, in the order of the keys.
+
+    >>> firsts(torch.tensor([7, 3, 7, 3])).tolist()
+    [1, 0]
+    """
+    return torch.from_numpy(np.unique(key.cpu().numpy(), return_index=True)[1]).to(key.device)
 
 
 def buckets(rows: Tensor, columns: Tensor, area: int = AREA, waste: float = 1.6) -> Iterator[Tensor]:

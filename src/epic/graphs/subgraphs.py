@@ -10,11 +10,11 @@ from torch import Tensor
 from epic.graphs.packed import PackedGraphs, offsets
 
 
-def undirected(graphs: PackedGraphs) -> tuple[Tensor, int]:
-    """Return the undirected edge that each directed edge belongs to, and how many there are."""
+def undirected(graphs: PackedGraphs) -> tuple[Tensor, Tensor]:
+    """Return the undirected edge that each directed edge belongs to, and ``low * nodes + high`` of each by its ends."""
     low, high = graphs.edge_index.min(0).values, graphs.edge_index.max(0).values
     names, number = (low * graphs.num_nodes + high).unique(return_inverse=True)
-    return number, names.numel()
+    return number, names
 
 
 def keep_edges(graphs: PackedGraphs, stays: Tensor) -> PackedGraphs:
