@@ -118,7 +118,6 @@ class Augmentation(Parameters, BaseTransform):
             raise InputError(f"ratio must lie between 0 and 1 where graphs are replaced, got {self.ratio}")
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters, with the same checks as in the constructor."""
         super().set_params(**params)
         if "seed" in params:
             self._seeds = BatchSeeds(base_seed(self.seed))

@@ -105,12 +105,7 @@ class EPIC(Augmentation):
         return None if self.matching == "nodes" else EdgeCost(self.edge_price, scale="nodes")
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
-        """Learn costs, unless a cost was given that is ready.
-
-        Args:
-            graphs: Training graphs with labels.
-            options: Options of :meth:`epic.LearnedCost.fit`.
-        """
+        """Learn costs, unless a cost was given that is ready; ``options`` are those of :meth:`epic.LearnedCost.fit`."""
         found = learned(self.cost, graphs, options, seed=self.seed_, task=self.task_)
         if needs_learning(self.cost):
             self._learned = found
@@ -122,7 +117,6 @@ class EPIC(Augmentation):
         return embedded(graphs, cost=self.cost_)
 
     def fingerprint(self) -> str:
-        """Return a text that differs where augmented graphs do, the weights of a learned cost included."""
         tensors, header = self.cost_.state()
         own = header or vars(self.cost_)  # a cost that cannot be saved tells by its attributes
         params = {**self.get_params(), "seed": self.seed_, "cost": type(self.cost_).__qualname__}
@@ -174,7 +168,8 @@ class EPIC(Augmentation):
         """Write parameters, cost and what was found in :meth:`fit` as safetensors."""
         check_kind(self.cost_)
         tensors, header = self.cost_.state()
-        params = {**self.get_params(), "seed": self.seed_, "cost": _mode(self.cost)}
+        given = "none" if self.cost is None else "unlearned" if needs_learning(self.cost) else "ready"
+        params = {**self.get_params(), "seed": self.seed_, "cost": given}
         about = {"format": AUGMENTER_FORM, "kind": self.cost_.kind, "params": params, "found": asdict(self.found_)}
         write_tensors(path, tensors, {**about, **header})
 
@@ -193,11 +188,6 @@ class EPIC(Augmentation):
             augment = cls(cost=given, **header["params"])
             augment._learned, augment.found_ = cost, Findings.from_json(header["found"])
         return augment
-
-
-def _mode(cost: Cost | None) -> str:
-    """Return what the ``cost`` argument was, in a word that a file can hold."""
-    return "none" if cost is None else "unlearned" if needs_learning(cost) else "ready"
 
 
 def _template(cost: Cost) -> Cost:

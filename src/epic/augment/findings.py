@@ -44,10 +44,8 @@ class Findings:
     def with_graphs(self, graphs: PackedGraphs, degree_features: bool | None, decide: bool) -> Findings:
         """Return the findings after a look at further graphs.
 
-        Args:
-            graphs: The graphs to look at.
-            degree_features: What the user says about ``x``; None looks.
-            decide: Whether to settle the question of degrees even if these graphs cannot tell.
+        ``degree_features`` is what the user says about ``x``; None looks. ``decide`` settles the question of degrees
+        even if these graphs cannot tell.
         """
         task = infer_task(graphs.y) if self.task is None and graphs.y is not None else self.task
         found = replace(self, task=task)

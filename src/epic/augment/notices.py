@@ -18,25 +18,14 @@ LEVEL = 6
 
 
 class Notices:
-    """Warnings that an augmentation gives once.
-
-    Attributes:
-        fresh: Whether no batch was looked at yet.
-    """
+    """Warnings that an augmentation gives once; ``fresh`` until it looked at a batch."""
 
     def __init__(self) -> None:
         self.fresh = True
         self._said: set[str] = set()
 
     def look(self, method: Augmentation, data: Graphs, packed: PackedGraphs, batch: Batch) -> None:
-        """Warn if a batch of one gets nothing added, and if attributes of whole graphs are left out.
-
-        Args:
-            method: The augmentation.
-            data: The originals as the user gave them.
-            packed: The originals, packed.
-            batch: What was made of them.
-        """
+        """Warn if a batch of one gets nothing added, and if attributes of whole graphs are left out."""
         name = type(method).__name__
         if len(packed) == 1 and method.makes_graphs and method.ratio and not bool(batch.augmented.any()):
             if method.mixes:

@@ -81,7 +81,6 @@ class PooledMixup(Augmentation):
         return self._pool
 
     def prepare(self, graphs: PackedGraphs, **options: Any) -> None:
-        """Make the pool, or read it."""
         progress, folder = options.pop("progress", True), options.pop("folder", None)
         super().prepare(graphs, **options)
         checks.need_float(graphs, type(self).__name__)
@@ -117,7 +116,6 @@ class PooledMixup(Augmentation):
             self._pool, self.milliseconds_ = make_pool(make, count, what, folder=path, progress=progress)
 
     def fingerprint(self) -> str:
-        """Return a text that differs where augmented graphs do, the pool included."""
         return f"{super().fingerprint()} {self.pool_.digest()} {digest(self._labels)}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
@@ -145,12 +143,8 @@ def make_pool(
 ) -> tuple[PackedGraphs, float | None]:
     """Make graphs 0 to ``count - 1``, shard by shard, and return them packed, with the milliseconds of each.
 
-    Args:
-        make: Makes the graph of a number: a pure function.
-        count: How many to make.
-        identity: What decides the graphs; a folder that says otherwise is refused.
-        folder: Where shards are written as they are done, and read if they are there.
-        progress: Whether to show a progress bar.
+    ``make`` is a pure function of the number. In a ``folder``, shards are written as they are done, and read if they
+    are there; one that says another ``identity``, which decides the graphs, is refused.
     """
     numbers = {name: range(SHARD * k, SHARD * k + size) for k, (name, size) in enumerate(plan(count, SHARD))}
 

@@ -97,7 +97,6 @@ class SMixup(Augmentation):
         )
 
     def fingerprint(self) -> str:
-        """Return a text that differs where augmented graphs do, the weights of the network included."""
         return f"{super().fingerprint()} {digest(*self.network.state_dict().values())}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
