@@ -124,21 +124,16 @@ class Graphons:
         bare = (~alive.any(1)).nonzero()[:, 0]
         alive[bare, spare[bare]] = True
         place = alive.flatten().cumsum(0) - 1
-        node, edge = {}, {}
-        if self.x is not None:
-            g, at = alive.nonzero().T
-            node["x"] = torch.lerp(self.x[two[g], at], self.x[one[g], at], share[g, None])
-        if self.edge_attr is not None:
-            at = u * size + v
-            edge["edge_attr"] = torch.lerp(
-                self.edge_attr[two[graph], at], self.edge_attr[one[graph], at], share[graph, None]
-            )
+
+        def mixed(value: Tensor, g: Tensor, at: Tensor) -> Tensor:
+            return torch.lerp(value[two[g], at], value[one[g], at], share[g, None])
+
         return PackedGraphs(
             offsets(alive.sum(1)),
             offsets(torch.bincount(graph, minlength=count)),
-            torch.stack([place[graph * size + u], place[graph * size + v]]),
-            node,
-            edge,
+            place[graph * size + torch.stack([u, v])],
+            {} if self.x is None else {"x": mixed(self.x, *alive.nonzero().T)},
+            {} if self.edge_attr is None else {"edge_attr": mixed(self.edge_attr, graph, u * size + v)},
             mix(self.y[two], target=self.y[one], share=share),
         )
 
@@ -167,18 +162,11 @@ def graphons(graphs: PackedGraphs, y: Tensor, threshold: float) -> Graphons:
     if graphs.x is not None:
         kept = (rank < size).nonzero()[:, 0]
         of_node = group[graphs.graph_of_node]
-        x = _averages(matrix(graphs.x)[kept], of_node[kept] * size + rank[kept], of_node[kept], kinds, size)
+        x = _averages(matrix(graphs.x)[kept], of_node[kept] * size + rank[kept], kinds, size)
     if graphs.edge_attr is not None:
-        edge_attr = _averages(matrix(graphs.edge_attr)[edges], at, group[owner], kinds, size**2)
-    return Graphons(
-        size,
-        undirected,
-        ends,
-        chance[:, ends[0], ends[1]].float(),
-        x,
-        edge_attr,
-        torch.where(torch.isinf(rows) & (rows < 0), torch.nan, rows),
-    )
+        edge_attr = _averages(matrix(graphs.edge_attr)[edges], at, kinds, size**2)
+    y = torch.where(rows.isneginf(), torch.nan, rows)
+    return Graphons(size, undirected, ends, chance[:, ends[0], ends[1]].float(), x, edge_attr, y)
 
 
 def by_degree(graphs: PackedGraphs) -> Tensor:
@@ -205,7 +193,7 @@ def _single(graphs: PackedGraphs, rank: Tensor, size: int) -> Tensor:
     return kept[firsts(key[kept])]
 
 
-def _averages(value: Tensor, at: Tensor, group: Tensor, kinds: int, places: int) -> Tensor:
+def _averages(value: Tensor, at: Tensor, kinds: int, places: int) -> Tensor:
     """Averages ``[kinds, places, width]`` of what lies at each place; an empty place has the average of its kind."""
     value = value.double()
 
@@ -215,5 +203,5 @@ def _averages(value: Tensor, at: Tensor, group: Tensor, kinds: int, places: int)
         return total / number.clamp_min(1), number
 
     here, number = mean(at, kinds * places)
-    whole, _ = mean(group, kinds)
+    whole, _ = mean(at // places, kinds)
     return torch.where(number > 0, here, whole.repeat_interleave(places, 0)).view(kinds, places, -1).float()

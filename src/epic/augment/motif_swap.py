@@ -147,11 +147,9 @@ def _swapped(graphs: PackedGraphs, share: float, generator: torch.Generator) -> 
     edge_of_arc, names = undirected(graphs)
     low, high = names // nodes, names % nodes
     # Every edge from both of its ends, ordered by that end.
-    edge = (low != high).nonzero()[:, 0].repeat(2)
-    half = edge.numel() // 2
-    centre = torch.cat([low[edge[:half]], high[edge[:half]]])
-    order = centre.argsort(stable=True)
-    edge, centre = edge[order], centre[order]
+    simple = (low != high).nonzero()[:, 0]
+    centre, order = torch.cat([low[simple], high[simple]]).sort(stable=True)
+    edge = simple.repeat(2)[order]
     other = low[edge] + high[edge] - centre
     degree = torch.bincount(centre, minlength=nodes)
 
@@ -172,7 +170,6 @@ def _swapped(graphs: PackedGraphs, share: float, generator: torch.Generator) -> 
     free = (~joined).nonzero()[:, 0]
     owner = graphs.graph_of_node[pairs[free] // nodes]
     rank = ranks(-index[free].log() - _gumbel(free.numel(), generator).to(device), group=owner)
-    simple = (low != high).nonzero()[:, 0]
     edges = torch.bincount(graphs.graph_of_node[low[simple]], minlength=len(graphs))
     budget = (share * edges - 1e-9).ceil().long()  # 0.15 * 20 is a little more than 3
     turn = torch.full((pairs.numel(),), -1, device=device)

@@ -128,8 +128,7 @@ class Parameters:
         return self
 
     def _assign(self, values: dict[str, Any]) -> None:
-        checks = {name: self.params[name].check for name in values}
-        checked = {n: v if (check := checks[n]) is None else check(v, n) for n, v in values.items()}
+        checked = {n: v if (check := self.params[n].check) is None else check(v, n) for n, v in values.items()}
         for name, value in checked.items():
             setattr(self, name, value)
         self.check_params()
