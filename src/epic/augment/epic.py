@@ -95,7 +95,7 @@ class EPIC(Augmentation):
     @property
     def cost_(self) -> Cost:
         """The given cost if it is ready, else the one learned in :meth:`fit`."""
-        found = self._learned if needs_learning(self.cost) else self.cost
+        found = self._learned if self.cost is None or needs_learning(self.cost) else self.cost
         if found is None:
             raise InputError("EPIC has no cost yet: call fit(train), or pass cost=UnitCost()")
         return found
