@@ -22,7 +22,7 @@ from epic.augment.registry import METHODS, Preset, find_method
 from epic.augment.s_mixup import SMixup
 from epic.augment.subgraph import Subgraph
 from epic.augment.submix import SubMix
-from epic.augment.training import TrainingMethod, training_steps
+from epic.augment.training import TrainingMethod, TrainingSteps, training_steps
 from epic.augment.vanilla import Vanilla
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "SubMix",
     "Subgraph",
     "TrainingMethod",
+    "TrainingSteps",
     "Vanilla",
     "checks",
     "find_method",

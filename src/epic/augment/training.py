@@ -18,7 +18,11 @@ SEED = "augment_seed"
 
 
 class TrainingSteps:
-    """What a training loop asks of a method: by default, plain training on its batches."""
+    """What a training loop asks of a method: by default, plain training on its batches.
+
+    Args:
+        augment: The method.
+    """
 
     def __init__(self, augment: Augmentation) -> None:
         self.augment = augment
