@@ -16,7 +16,7 @@ from epic._threads import few_threads
 from epic.augment import checks
 from epic.augment.findings import Findings
 from epic.augment.generation import AugmentedLoader, generate_graphs
-from epic.augment.mixtures import called_by_parents, named_alike
+from epic.augment.mixtures import PARENTS, named_alike
 from epic.augment.notices import Notices
 from epic.augment.params import Parameters, param
 from epic.augment.sampling import BatchSeeds, pick_graphs
@@ -286,7 +286,9 @@ class Augmentation(Parameters, BaseTransform):
         made = self.augment_graphs(graphs, picked, generator)
         if made is None:
             return None
-        made, degrees = called_by_parents(made), self.found_.degrees
+        # A changed graph is not the one of that name; a mixture is called by its parents, if these are known.
+        names = made.per_graph.get(PARENTS)
+        made, degrees = replace(made, per_graph={} if names is None else {"name": names}), self.found_.degrees
         return made if degrees is None or not self.follows_degrees else degrees.refresh(made)
 
     def generate(

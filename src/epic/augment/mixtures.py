@@ -34,15 +34,6 @@ def mixture(
     return replace(made, y=mix(first, target=second, share=share.to(y.device)), per_graph=known)
 
 
-def called_by_parents(made: PackedGraphs) -> PackedGraphs:
-    """Return new graphs without what they have of whole graphs (a changed graph is not the one of that name).
-
-    Mixtures whose parents are known are called by them.
-    """
-    known = {"name": made.per_graph[PARENTS]} if PARENTS in made.per_graph else {}
-    return replace(made, per_graph=known)
-
-
 def named_alike(originals: PackedGraphs, made: PackedGraphs) -> PackedGraphs:
     """Return the originals with names, where mixtures are called by the titles of rows."""
     if "name" not in made.per_graph or "name" in originals.per_graph or originals.titles is None:
