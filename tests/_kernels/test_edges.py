@@ -37,7 +37,7 @@ def problem(seed, whole=True):
         pairs = sum(edge[code_a[u, w], code_b[v, x]] for u, v in kept for w, x in kept)
         return sum(node[u, v] for u, v in kept) + pairs / 2
 
-    return rng, node, a, b, edge, match, cost
+    return rng, node, (a, b, edge), match, cost
 
 
 def neighbours(match, m):
@@ -61,11 +61,11 @@ def neighbours(match, m):
 @settings(max_examples=150)
 @given(seeds, st.booleans())
 def test_descent_ends_where_no_move_helps(seed, whole):
-    _, node, a, b, edge, match, cost = problem(seed, whole)
+    _, node, pair, match, cost = problem(seed, whole)
     gradient, origin = np.empty_like(node), np.empty(node.shape[1], np.int64)
-    start = moves.linearise(node, gradient, match, origin, a, b, edge)
+    start = moves.linearise(node, gradient, match, origin, pair)
     assert start == pytest.approx(cost(match))
-    moves.descend(gradient, 1e-9, match, origin, a, b, edge)
+    moves.descend(gradient, 1e-9, match, origin, pair)
     end = moves.total(node, gradient, match)
     assert end == pytest.approx(cost(match), abs=1e-9)
     assert end <= start + 1e-9
@@ -76,20 +76,20 @@ def test_descent_ends_where_no_move_helps(seed, whole):
 @settings(max_examples=80)
 @given(seeds, st.booleans())
 def test_growth_and_release_keep_the_gradient(seed, whole):
-    rng, node, a, b, edge, match, _ = problem(seed, whole)
+    rng, node, pair, match, _ = problem(seed, whole)
     n, m = node.shape
     gradient, origin, state = np.empty_like(node), np.empty(m, np.int64), np.array([seed % 1000 + 1])
-    moves.linearise(node, gradient, match, origin, a, b, edge)
+    moves.linearise(node, gradient, match, origin, pair)
     count = int(rng.integers(0, n + 1))
     before = match.copy()
-    moves.release(gradient, count, match, origin, a, b, edge, state)
+    moves.release(gradient, count, match, origin, pair, state)
     assert (match != before).sum() <= count
     fresh, again = np.empty_like(node), np.empty(m, np.int64)
-    moves.linearise(node, fresh, match, again, a, b, edge)
+    moves.linearise(node, fresh, match, again, pair)
     assert gradient == pytest.approx(fresh)
     assert origin.tolist() == again.tolist()
-    moves.grow(gradient, np.zeros_like(node), 0.0, match, origin, a, b, edge, state)
-    moves.linearise(node, fresh, match, again, a, b, edge)
+    moves.grow(gradient, np.zeros_like(node), 0.0, match, origin, pair, state)
+    moves.linearise(node, fresh, match, again, pair)
     assert gradient == pytest.approx(fresh)
     assert origin.tolist() == again.tolist()
     free = fresh[np.ix_(match < 0, again < 0)]
@@ -99,11 +99,11 @@ def test_growth_and_release_keep_the_gradient(seed, whole):
 @settings(max_examples=60)
 @given(seeds, st.booleans())
 def test_frank_wolfe_never_costs_more(seed, whole):
-    _, node, a, b, edge, match, cost = problem(seed, whole)
+    _, node, pair, match, cost = problem(seed, whole)
     before = cost(match)
     gradient, origin = np.empty_like(node), np.empty(node.shape[1], np.int64)
     size = np.array([8])
-    edges.frank_wolfe(node, gradient, match, origin, a, b, edge, *edges.room(size, size))
+    edges.frank_wolfe(node, gradient, match, origin, pair, edges.room(size, size))
     assert cost(match) <= before + 1e-9
     kept = match[match >= 0]
     assert len(set(kept.tolist())) == kept.size
@@ -120,7 +120,13 @@ def test_interpreted_functions_call_interpreted_ones():
     plain = interpreted(vars(moves), place=lambda *_: None)
     node = np.zeros((2, 2))
     one = np.array([0, 1, 2]), np.array([1, 0]), np.array([1, 1])
-    arguments = node, np.empty((2, 2)), np.array([0, 1]), np.empty(2, np.int64), one, one, np.array([[0.0, 0], [0, -2]])
+    arguments = (
+        node,
+        np.empty((2, 2)),
+        np.array([0, 1]),
+        np.empty(2, np.int64),
+        (one, one, np.array([[0.0, 0], [0, -2]])),
+    )
     assert plain["linearise"](*arguments) == 0
     assert moves.linearise(*arguments) == -2
     assert hasattr(moves.linearise, "py_func") == backend.enabled()

@@ -13,7 +13,8 @@ import numpy as np
 
 from epic._kernels.backend import FIELD, INTEGERS, LOWEST, VALUES, jit
 
-ROOM = "float64[::1], float64[:, ::1], int64[:, ::1]"
+ROOM = "Tuple((float64[::1], float64[:, ::1], int64[:, ::1]))"
+SIDE = f"Tuple(({FIELD}, {VALUES}, {VALUES}))"
 STEP = 16
 """Rows of costs are padded to multiples of this: the compiler handles so many columns at a time, the rest singly."""
 
@@ -36,7 +37,7 @@ def nearest(distance: np.ndarray, rank: np.ndarray) -> tuple[float, int, bool]:
     return low, best - width if free else width - 1 - best, free
 
 
-@jit(f"Tuple(({ROOM}))({INTEGERS}, {INTEGERS})")
+@jit(f"{ROOM}({INTEGERS}, {INTEGERS})")
 def room(rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Allocate memory for the largest of these pairs: for costs, for numbers and for indices.
 
@@ -118,25 +119,16 @@ def assign_rows(cost: np.ndarray, m: int, real: np.ndarray, whole: np.ndarray) -
 
 
 @jit(f"boolean({FIELD}, int64, int64, int64, {INTEGERS}, {ROOM})")
-def solve_block(
-    field: np.ndarray,
-    top: int,
-    left: int,
-    m: int,
-    partner: np.ndarray,
-    costs: np.ndarray,
-    real: np.ndarray,
-    whole: np.ndarray,
-) -> bool:
+def solve_block(field: np.ndarray, top: int, left: int, m: int, partner: np.ndarray, memory: tuple) -> bool:
     """Fill ``partner`` with the column of every row of one block, -1 where none.
 
-    The block has its corner at ``(top, left)`` and ``m`` columns; the last three arguments come from :func:`room`.
-    Entries above 0 count as 0 and are not matched.
+    The block has its corner at ``(top, left)`` and ``m`` columns; ``memory`` comes from :func:`room`. Entries above 0
+    count as 0 and are not matched.
 
     Returns:
         False where an entry is NaN or below ``LOWEST``, on which the search would never end.
     """
-    n = partner.size
+    n, (costs, real, whole) = partner.size, memory
     wide = n <= m
     few, many = (n, m) if wide else (m, n)
     width = -(-many // STEP) * STEP
@@ -176,33 +168,22 @@ def solve(
     Returns:
         -1, or the number of the first block that cannot be solved.
     """
-    first, (costs, real, whole) = 0, room(rows, columns)
+    first, memory = 0, room(rows, columns)
     for p in range(top.size):
         if not (0 <= top[p] <= field.shape[0] - rows[p] and 0 <= left[p] <= field.shape[1] - columns[p]):
             raise IndexError("a block is not in the field")
         here = partner[first : first + rows[p]]
-        if not solve_block(field, top[p], left[p], columns[p], here, costs, real, whole):
+        if not solve_block(field, top[p], left[p], columns[p], here, memory):
             return p
         first += rows[p]
     return -1
 
 
-@jit(f"int64({2 * f'{FIELD}, {VALUES}, {VALUES}, '}{', '.join(4 * [INTEGERS])}, boolean[::1], {INTEGERS})")
-def solve_euclidean(
-    source: np.ndarray,
-    source_square: np.ndarray,
-    deletion: np.ndarray,
-    target: np.ndarray,
-    target_square: np.ndarray,
-    insertion: np.ndarray,
-    u: np.ndarray,
-    n: np.ndarray,
-    v: np.ndarray,
-    m: np.ndarray,
-    small: np.ndarray,
-    partner: np.ndarray,
-) -> int:
+@jit(f"int64({SIDE}, {SIDE}, UniTuple({INTEGERS}, 4), boolean[::1], {INTEGERS})")
+def solve_euclidean(a: tuple, b: tuple, pairs: tuple, small: np.ndarray, partner: np.ndarray) -> int:
     """Fill ``partner`` for the pairs that are ``small``, from embeddings, their squared lengths and prices.
+
+    Pair p has ``n[p]`` rows from ``u[p]`` on and ``m[p]`` columns from ``v[p]`` on, where ``pairs`` is u, n, v, m.
 
     Every step is rounded to the precision of the embeddings, as in ``EuclideanReducedCosts.__call__``. One pair is
     solved after the other, so that its matrix stays in the cache.
@@ -210,6 +191,7 @@ def solve_euclidean(
     Returns:
         -1, or the number of the first pair that cannot be solved.
     """
+    (source, source_square, deletion), (target, target_square, insertion), (u, n, v, m) = a, b, pairs
     if not (u.size == n.size == v.size == m.size == small.size and source.shape[1] == target.shape[1]):
         raise IndexError("rows and pairs do not belong together")
     rows = min(source.shape[0], source_square.size, deletion.size)
@@ -224,7 +206,7 @@ def solve_euclidean(
         largest, total = max(largest, n[p] * m[p] if small[p] else 0), total + n[p]
     if partner.size != total:
         raise IndexError("there are not as many partners as rows")
-    product, top, (costs, real, whole) = np.empty(largest, source.dtype), 0, room(n, m)
+    product, top, memory = np.empty(largest, source.dtype), 0, room(n, m)
     for p in range(u.size):
         first, last = v[p], v[p] + m[p]
         if small[p]:
@@ -236,7 +218,7 @@ def solve_euclidean(
                 for j in range(m[p]):
                     distance = np.sqrt(max((square - two * line[j]) + squares[j], zero))
                     line[j] = (distance - price) - prices[j]
-            if not solve_block(block, 0, 0, m[p], partner[top : top + n[p]], costs, real, whole):
+            if not solve_block(block, 0, 0, m[p], partner[top : top + n[p]], memory):
                 return p
         top += n[p]
     return -1

@@ -13,6 +13,9 @@ from importlib.util import find_spec
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
 INTEGERS, FIELD, VALUES = "int64[::1]", "float{bits}[:, ::1]", "float{bits}[::1]"
 
 LOWEST = -1e300
@@ -74,3 +77,18 @@ def interpreted(*modules: dict[str, Any], **replaced: Any) -> dict[str, Any]:
             plain[name] = FunctionType(function.__code__, plain, name)
     plain.update(replaced)
     return plain
+
+
+def scipy_block(field: np.ndarray, top: int, left: int, m: int, partner: np.ndarray, memory: tuple = ()) -> bool:
+    """Do what :func:`epic._kernels.assignment.solve_block` does, with scipy."""
+    reduced = field[top : top + partner.size, left : left + m]
+    if reduced.size and not float(reduced.min()) > LOWEST:  # float: LOWEST is beyond float32
+        return False
+    rows, columns = linear_sum_assignment(np.minimum(reduced, 0.0))
+    partner[:] = -1
+    partner[rows] = np.where(reduced[rows, columns] <= 0.0, columns, -1)
+    return True
+
+
+SCIPY = {"solve_block": scipy_block, "room": lambda rows, columns: ()}
+"""What :func:`interpreted` puts in the place of the compiled assignment."""

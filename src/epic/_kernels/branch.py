@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from epic._kernels import edges, moves
+from epic._kernels import moves
 from epic._kernels.assignment import room, solve_block
-from epic._kernels.backend import INTEGERS, interpreted, jit
-from epic._kernels.moves import BOTH, MATRIX, REALS, linearise, place
+from epic._kernels.backend import INTEGERS, SCIPY, interpreted, jit
+from epic._kernels.moves import MATRIX, PAIR, REALS, linearise, place
 
-STATE = f"{INTEGERS}, {INTEGERS}, {INTEGERS}, int64[:, ::1], {REALS}, {REALS}"
+STATE = f"Tuple(({', '.join(7 * [INTEGERS])}, int64[:, ::1], {REALS}, {REALS}))"
 
 
 @jit(f"void({INTEGERS}, {INTEGERS}, {INTEGERS})")
@@ -36,11 +36,10 @@ def fill_order(ptr: np.ndarray, to: np.ndarray, order: np.ndarray) -> None:
                 known[to[x]] += 1
 
 
-@jit(f"float64(int64, int64, {INTEGERS}, {INTEGERS}, {BOTH})")
-def hope(u: int, v: int, decided: np.ndarray, origin: np.ndarray, a: tuple, b: tuple, edge: np.ndarray) -> float:
+@jit(f"float64(int64, int64, {INTEGERS}, {INTEGERS}, {PAIR})")
+def hope(u: int, v: int, decided: np.ndarray, origin: np.ndarray, pair: tuple) -> float:
     """Return half of a lower bound of the cost of matching the edges of u and v whose other ends are undecided."""
-    ap, at, ac = a
-    bp, bt, bc = b
+    (ap, at, ac), (bp, bt, bc), edge = pair
     if edge.shape == (2, 2):  # all edges are alike
         p, q = 0, 0
         for x in range(ap[u], ap[u + 1]):
@@ -66,26 +65,8 @@ def hope(u: int, v: int, decided: np.ndarray, origin: np.ndarray, a: tuple, b: t
     return 0.5 * max(one, other)
 
 
-@jit(f"int64({MATRIX}, {MATRIX}, {BOTH}, {', '.join(4 * [INTEGERS])}, {STATE}, float64, int64)")
-def search(
-    node: np.ndarray,
-    gradient: np.ndarray,
-    a: tuple,
-    b: tuple,
-    edge: np.ndarray,
-    order: np.ndarray,
-    match: np.ndarray,
-    origin: np.ndarray,
-    best: np.ndarray,
-    depth: np.ndarray,
-    tried: np.ndarray,
-    count: np.ndarray,
-    children: np.ndarray,
-    fixed: np.ndarray,
-    bound: np.ndarray,
-    step: float,
-    budget: int,
-) -> int:
+@jit(f"int64({MATRIX}, {MATRIX}, {PAIR}, {STATE}, float64, int64)")
+def search(node: np.ndarray, gradient: np.ndarray, pair: tuple, state: tuple, step: float, budget: int) -> int:
     """Continue a search for at most ``budget`` bounds.
 
     At depth k the nodes ``order[:k]`` are decided at the cost ``fixed[k]``; ``children[k, tried[k]:count[k]]`` are the
@@ -96,8 +77,9 @@ def search(
     Returns:
         How many bounds were computed.
     """
+    order, match, origin, best, depth, tried, count, children, fixed, bound = state
     n, m = node.shape
-    costs, real, whole = room(np.array([n]), np.array([m]))
+    memory = room(np.array([n]), np.array([m]))
     block, partner, columns = np.empty((n, m)), np.empty(n, np.int64), np.empty(m, np.int64)
     trial, trial_origin, trial_gradient = np.empty(n, np.int64), np.empty(m, np.int64), np.empty((n, m))
     decided = np.zeros(n, np.int64)
@@ -117,8 +99,8 @@ def search(
                 u = order[k + r]
                 for c in range(free):
                     v = columns[c]
-                    block[r, c] = gradient[u, v] + hope(u, v, decided, origin, a, b, edge)
-            solve_block(block, 0, 0, free, partner[: n - k], costs, real, whole)
+                    block[r, c] = gradient[u, v] + hope(u, v, decided, origin, pair)
+            solve_block(block, 0, 0, free, partner[: n - k], memory)
             low = fixed[k]
             trial[:] = match
             for r in range(n - k):
@@ -126,7 +108,7 @@ def search(
                     low += block[r, partner[r]]
                     trial[order[k + r]] = columns[partner[r]]
             bound[k], tried[k], count[k] = low, 0, 0
-            cost = linearise(node, trial_gradient, trial, trial_origin, a, b, edge)
+            cost = linearise(node, trial_gradient, trial, trial_origin, pair)
             if cost <= fixed[n + 1] - step:
                 fixed[n + 1] = cost
                 best[:] = trial
@@ -148,7 +130,7 @@ def search(
             if v >= 0:
                 fixed[k + 1] += gradient[u, v]
                 origin[v] = u
-                place(u, v, 1.0, gradient, a, b, edge)
+                place(u, v, 1.0, gradient, pair)
             depth[0], tried[k + 1] = k + 1, -1
         else:  # nothing left here: go back
             count[k] = 0
@@ -159,9 +141,9 @@ def search(
                 match[u], decided[u] = -1, 0
                 if v >= 0:
                     origin[v] = -1
-                    place(u, v, -1.0, gradient, a, b, edge)
+                    place(u, v, -1.0, gradient, pair)
     return work
 
 
-PLAIN = interpreted(vars(moves), globals(), **{name: edges.PLAIN[name] for name in ("solve_block", "room")})
+PLAIN = interpreted(vars(moves), globals(), **SCIPY)
 """The same functions without numba."""

@@ -20,36 +20,20 @@ Without numba the same functions are interpreted (:func:`epic._kernels.backend.i
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from epic._kernels import moves
 from epic._kernels.assignment import ROOM, room, solve_block
-from epic._kernels.backend import INTEGERS, LOWEST, interpreted, jit
-from epic._kernels.moves import (
-    BOTH,
-    GRAPH,
-    MATRIX,
-    MODULUS,
-    REALS,
-    descend,
-    grow,
-    largest,
-    linearise,
-    rematch,
-    total,
-)
+from epic._kernels.backend import INTEGERS, SCIPY, interpreted, jit
+from epic._kernels.moves import GRAPH, MATRIX, MODULUS, PAIR, REALS, descend, grow, largest, linearise, rematch, total
 
 FRANK_WOLFE = 8
 """Largest number of Frank-Wolfe steps."""
 
 
-@jit(f"void({MATRIX}, {BOTH}, {ROOM})")
-def stars(
-    half: np.ndarray, a: tuple, b: tuple, edge: np.ndarray, costs: np.ndarray, real: np.ndarray, whole: np.ndarray
-) -> None:
+@jit(f"void({MATRIX}, {PAIR}, {ROOM})")
+def stars(half: np.ndarray, pair: tuple, memory: tuple) -> None:
     """Fill half of the least cost of matching the edges of u to those of v: every edge has two ends."""
-    ap, _, ac = a
-    bp, _, bc = b
+    (ap, _, ac), (bp, _, bc), edge = pair
     most = 1
     for v in range(bp.size - 1):
         most = max(most, bp[v + 1] - bp[v])
@@ -67,7 +51,7 @@ def stars(
                         block[x, y] = edge[ac[ap[u] + x], bc[bp[v] + y]]
                         cost = min(cost, block[x, y])
                 if p > 1 and q > 1:
-                    solve_block(block, 0, 0, q, partner, costs, real, whole)
+                    solve_block(block, 0, 0, q, partner, memory)
                     cost = 0.0
                     for x in range(p):
                         if partner[x] >= 0:
@@ -75,18 +59,9 @@ def stars(
             half[u, v] = 0.5 * cost
 
 
-@jit(f"void({MATRIX}, {MATRIX}, {INTEGERS}, {INTEGERS}, {BOTH}, {ROOM})")
+@jit(f"void({MATRIX}, {MATRIX}, {INTEGERS}, {INTEGERS}, {PAIR}, {ROOM})")
 def frank_wolfe(
-    node: np.ndarray,
-    gradient: np.ndarray,
-    match: np.ndarray,
-    origin: np.ndarray,
-    a: tuple,
-    b: tuple,
-    edge: np.ndarray,
-    costs: np.ndarray,
-    real: np.ndarray,
-    whole: np.ndarray,
+    node: np.ndarray, gradient: np.ndarray, match: np.ndarray, origin: np.ndarray, pair: tuple, memory: tuple
 ) -> None:
     """Replace an assignment by the best one met on a Frank-Wolfe descent that starts from it.
 
@@ -94,15 +69,15 @@ def frank_wolfe(
     """
     n, m = node.shape
     new, best, new_gradient = np.empty_like(match), match.copy(), np.empty_like(node)
-    low = linearise(node, gradient, match, origin, a, b, edge)
+    low = linearise(node, gradient, match, origin, pair)
     linear, slope = 0.0, 0.0  # R X, and the gradient times X
     for u in range(n):
         if match[u] >= 0:
             linear += node[u, match[u]]
             slope += gradient[u, match[u]]
     for _ in range(FRANK_WOLFE):
-        solve_block(gradient, 0, 0, m, new, costs, real, whole)
-        cost = linearise(node, new_gradient, new, origin, a, b, edge)
+        solve_block(gradient, 0, 0, m, new, memory)
+        cost = linearise(node, new_gradient, new, origin, pair)
         if cost < low:
             low = cost
             best[:] = new
@@ -134,19 +109,8 @@ def frank_wolfe(
     match[:] = best
 
 
-@jit(f"float64({MATRIX}, {BOTH}, int64, int64, {INTEGERS}, {ROOM})")
-def solve_pair(
-    node: np.ndarray,
-    a: tuple,
-    b: tuple,
-    edge: np.ndarray,
-    rounds: int,
-    seed: int,
-    best: np.ndarray,
-    costs: np.ndarray,
-    real: np.ndarray,
-    whole: np.ndarray,
-) -> float:
+@jit(f"float64({MATRIX}, {PAIR}, int64, int64, {INTEGERS}, {ROOM})")
+def solve_pair(node: np.ndarray, pair: tuple, rounds: int, seed: int, best: np.ndarray, memory: tuple) -> float:
     """Fill ``best`` with the assignment of one pair and return a lower bound of the least cost.
 
     The bound is the optimum of the assignment with half of the local edge costs (BRANCH in Blumenthal et al. 2020).
@@ -158,11 +122,11 @@ def solve_pair(
     n, m = node.shape
     gradient, half = np.empty((n, m)), np.empty((n, m))
     match, origin, state = np.empty(n, np.int64), np.empty(m, np.int64), np.array([seed % (MODULUS - 1) + 1])
-    stars(half, a, b, edge, costs, real, whole)
+    stars(half, pair, memory)
     for u in range(n):
         for v in range(m):
             gradient[u, v] = node[u, v] + half[u, v]
-    if not solve_block(gradient, 0, 0, m, match, costs, real, whole):
+    if not solve_block(gradient, 0, 0, m, match, memory):
         return np.nan
     bound = 0.0
     for u in range(n):
@@ -171,30 +135,30 @@ def solve_pair(
     if rounds < 0:
         best[:] = match
         return bound
-    scale = largest(a, b, edge)
+    scale = largest(pair)
     eps = 1e-9 * max(scale, -bound / max(1, n))
     alone = np.empty(n, np.int64)
-    solve_block(node, 0, 0, m, alone, costs, real, whole)
+    solve_block(node, 0, 0, m, alone, memory)
     best[:] = alone
-    low = linearise(node, gradient, best, origin, a, b, edge)
+    low = linearise(node, gradient, best, origin, pair)
     for start in range(3 + rounds):
         if low <= bound + eps:  # nothing can be better
             break
         if start < 2:
             if start == 1:
                 match[:] = alone
-            frank_wolfe(node, gradient, match, origin, a, b, edge, costs, real, whole)
-            linearise(node, gradient, match, origin, a, b, edge)
-            descend(gradient, eps, match, origin, a, b, edge)
+            frank_wolfe(node, gradient, match, origin, pair, memory)
+            linearise(node, gradient, match, origin, pair)
+            descend(gradient, eps, match, origin, pair)
         elif start == 2:
             match[:] = -1
-            linearise(node, gradient, match, origin, a, b, edge)
-            grow(gradient, half, 0.0, match, origin, a, b, edge, state)
-            descend(gradient, eps, match, origin, a, b, edge)
+            linearise(node, gradient, match, origin, pair)
+            grow(gradient, half, 0.0, match, origin, pair, state)
+            descend(gradient, eps, match, origin, pair)
         else:
             match[:] = best
-            linearise(node, gradient, match, origin, a, b, edge)
-            rematch(gradient, half, scale, eps, match, origin, a, b, edge, state)
+            linearise(node, gradient, match, origin, pair)
+            rematch(gradient, half, scale, eps, match, origin, pair, state)
         cost = total(node, gradient, match)
         if cost < low - eps or (start > 2 and cost < low + eps):
             low = cost
@@ -217,20 +181,11 @@ def fits(graph: tuple, first: int, n: int, codes: int) -> bool:
     return True
 
 
-@jit(
-    f"int64({MATRIX}, {INTEGERS}, {GRAPH}, {INTEGERS}, {INTEGERS}, {GRAPH}, {INTEGERS}, {INTEGERS}, {MATRIX}, {REALS}, "
-    f"int64, int64, {INTEGERS}, {REALS})"
-)
+@jit(f"int64({MATRIX}, UniTuple({INTEGERS}, 5), {PAIR}, {REALS}, int64, int64, {INTEGERS}, {REALS})")
 def solve_edges(
     field: np.ndarray,
-    top: np.ndarray,
-    a: tuple,
-    u: np.ndarray,
-    n: np.ndarray,
-    b: tuple,
-    v: np.ndarray,
-    m: np.ndarray,
-    edge: np.ndarray,
+    pairs: tuple,
+    graphs: tuple,
     weight: np.ndarray,
     rounds: int,
     seed: int,
@@ -239,13 +194,15 @@ def solve_edges(
 ) -> int:
     """Fill ``partner`` with the column of every row of every pair, pair after pair, and ``bound`` as in solve_pair.
 
-    Pair p has its reduced node costs in the first columns of ``field`` from row ``top[p]`` on, its nodes in ``a`` from
-    ``u[p]`` on and in ``b`` from ``v[p]`` on. Its edges cost ``weight[p]`` times ``edge``. All pairs start from the
-    same seed, so that an assignment is a property of its pair.
+    Pair p has its reduced node costs in the first columns of ``field`` from row ``top[p]`` on, ``n[p]`` nodes in the
+    one graph from ``u[p]`` on and ``m[p]`` in the other from ``v[p]`` on, where ``pairs`` is top, u, n, v, m. Its edges
+    cost ``weight[p]`` times those of ``graphs``. All pairs start from the same seed, so that an assignment is a
+    property of its pair.
 
     Returns:
         -1, or the number of the first pair that cannot be solved.
     """
+    (top, u, n, v, m), (a, b, edge) = pairs, graphs
     if not (top.size == u.size == n.size == v.size == m.size == weight.size == bound.size):
         raise IndexError("the arrays of pairs differ in size")
     total_rows = 0
@@ -257,29 +214,17 @@ def solve_edges(
         total_rows += n[p]
     if partner.size != total_rows:
         raise IndexError("there are not as many partners as rows")
-    costs, real, whole = room(n, m)
-    here = 0
+    memory, here = room(n, m), 0
     for p in range(top.size):
         node = field[top[p] : top[p] + n[p], : m[p]].copy()
-        price = edge * weight[p]
         one, other = (a[0][u[p] : u[p] + n[p] + 1], a[1], a[2]), (b[0][v[p] : v[p] + m[p] + 1], b[1], b[2])
-        bound[p] = solve_pair(node, one, other, price, rounds, seed, partner[here : here + n[p]], costs, real, whole)
+        pair = one, other, edge * weight[p]
+        bound[p] = solve_pair(node, pair, rounds, seed, partner[here : here + n[p]], memory)
         if np.isnan(bound[p]):
             return p
         here += n[p]
     return -1
 
 
-def scipy_block(field: np.ndarray, top: int, left: int, m: int, partner: np.ndarray, *_: np.ndarray) -> bool:
-    """Do what ``solve_block`` does, with scipy."""
-    reduced = field[top : top + partner.size, left : left + m]
-    if reduced.size and not float(reduced.min()) > LOWEST:
-        return False
-    rows, columns = linear_sum_assignment(np.minimum(reduced, 0.0))
-    partner[:] = -1
-    partner[rows] = np.where(reduced[rows, columns] <= 0.0, columns, -1)
-    return True
-
-
-PLAIN = interpreted(vars(moves), globals(), solve_block=scipy_block, room=lambda rows, columns: (rows, rows, rows))
+PLAIN = interpreted(vars(moves), globals(), **SCIPY)
 """The same functions without numba."""

@@ -14,7 +14,8 @@ import numpy as np
 from epic._kernels.backend import INTEGERS, jit
 
 GRAPH, MATRIX, REALS = "UniTuple(int64[::1], 3)", "float64[:, ::1]", "float64[::1]"
-BOTH = f"{GRAPH}, {GRAPH}, {MATRIX}"
+PAIR = f"Tuple(({GRAPH}, {GRAPH}, {MATRIX}))"
+"""Two graphs, and the matrix ``W`` of their edges."""
 FAST = {"fastmath": {"nnan", "nsz"}}
 MODULUS = 2147483647
 HOPE = 0.5
@@ -32,11 +33,10 @@ def draw(state: np.ndarray) -> float:
     return state[0] / MODULUS
 
 
-@jit(f"void(int64, int64, float64, {MATRIX}, {BOTH})")
-def place(u: int, v: int, sign: float, gradient: np.ndarray, a: tuple, b: tuple, edge: np.ndarray) -> None:
+@jit(f"void(int64, int64, float64, {MATRIX}, {PAIR})")
+def place(u: int, v: int, sign: float, gradient: np.ndarray, pair: tuple) -> None:
     """Add to the gradient that u is matched to v, or with ``sign = -1`` that it no longer is."""
-    ap, at, ac = a
-    bp, bt, bc = b
+    (ap, at, ac), (bp, bt, bc), edge = pair
     for x in range(ap[u], ap[u + 1]):
         line, price = gradient[at[x]], edge[ac[x]]
         for y in range(bp[v], bp[v + 1]):
@@ -53,41 +53,31 @@ def total(node: np.ndarray, gradient: np.ndarray, match: np.ndarray) -> float:
     return cost
 
 
-@jit(f"float64({MATRIX}, {MATRIX}, {INTEGERS}, {INTEGERS}, {BOTH})")
-def linearise(
-    node: np.ndarray,
-    gradient: np.ndarray,
-    match: np.ndarray,
-    origin: np.ndarray,
-    a: tuple,
-    b: tuple,
-    edge: np.ndarray,
-) -> float:
+@jit(f"float64({MATRIX}, {MATRIX}, {INTEGERS}, {INTEGERS}, {PAIR})")
+def linearise(node: np.ndarray, gradient: np.ndarray, match: np.ndarray, origin: np.ndarray, pair: tuple) -> float:
     """Fill the gradient and the inverse of an assignment, and return its cost."""
     gradient[:] = node
     origin[:] = -1
     for u in range(match.size):
         if match[u] >= 0:
             origin[match[u]] = u
-            place(u, match[u], 1.0, gradient, a, b, edge)
+            place(u, match[u], 1.0, gradient, pair)
     return total(node, gradient, match)
 
 
-@jit(f"void({MATRIX}, {MATRIX}, float64, {INTEGERS}, {INTEGERS}, {BOTH}, {INTEGERS})", **FAST)
+@jit(f"void({MATRIX}, {MATRIX}, float64, {INTEGERS}, {INTEGERS}, {PAIR}, {INTEGERS})", **FAST)
 def grow(
     gradient: np.ndarray,
     half: np.ndarray,
     noise: float,
     match: np.ndarray,
     origin: np.ndarray,
-    a: tuple,
-    b: tuple,
-    edge: np.ndarray,
+    pair: tuple,
     state: np.ndarray,
 ) -> None:
     """Match free nodes greedily: the pair with the least gradient and hope of further edges, until none is below 0."""
     n, m = gradient.shape
-    ap, at, _ = a
+    ap, at, _ = pair[0]
     hope, low, best = np.empty((n, m)), np.empty(n), np.empty(n, np.int64)
     column = np.empty(m)
     for v in range(m):
@@ -119,7 +109,7 @@ def grow(
         v = best[last]
         match[last], origin[v] = v, last
         low[last], best[last] = np.inf, -1
-        place(last, v, 1.0, gradient, a, b, edge)
+        place(last, v, 1.0, gradient, pair)
         for u in range(n):
             hope[u, v] = np.inf
         for x in range(ap[last], ap[last + 1]):
@@ -136,17 +126,14 @@ def edge_price(ptr: np.ndarray, to: np.ndarray, code: np.ndarray, price: np.ndar
     return 0.0
 
 
-@jit(f"void({MATRIX}, float64, {INTEGERS}, {INTEGERS}, {BOTH})", **FAST)
-def descend(
-    gradient: np.ndarray, eps: float, match: np.ndarray, origin: np.ndarray, a: tuple, b: tuple, edge: np.ndarray
-) -> None:
+@jit(f"void({MATRIX}, float64, {INTEGERS}, {INTEGERS}, {PAIR})", **FAST)
+def descend(gradient: np.ndarray, eps: float, match: np.ndarray, origin: np.ndarray, pair: tuple) -> None:
     """Make the best move of one node after the other until none has one that lowers the cost.
 
     A node goes to a free node, to none, or to the node of another one, which then takes its place or none.
     """
     n, m = gradient.shape
-    ap, at, ac = a
-    bp, bt, bc = b
+    (ap, at, ac), (bp, bt, bc), edge = pair
     change, mine, column = np.empty(m), np.zeros(m), np.zeros(n + 1)
     for v in range(m):
         mine[v] = gradient[origin[v], v] if origin[v] >= 0 else 0.0
@@ -182,19 +169,19 @@ def descend(
             to = where if where != v else -1
             idle = 0
             if v >= 0:
-                place(u, v, -1.0, gradient, a, b, edge)
+                place(u, v, -1.0, gradient, pair)
                 origin[v] = -1
             match[u] = to
             if to >= 0:
                 w = origin[to]
                 if w >= 0:
-                    place(w, to, -1.0, gradient, a, b, edge)
+                    place(w, to, -1.0, gradient, pair)
                     match[w] = -1
                 origin[to] = u
-                place(u, to, 1.0, gradient, a, b, edge)
+                place(u, to, 1.0, gradient, pair)
                 if w >= 0 and v >= 0 and gradient[w, v] < 0.0:
                     match[w], origin[v] = v, w
-                    place(w, v, 1.0, gradient, a, b, edge)
+                    place(w, v, 1.0, gradient, pair)
             for t in range(m):
                 mine[t] = gradient[origin[t], t] if origin[t] >= 0 else 0.0
         else:
@@ -202,20 +189,13 @@ def descend(
         u = u + 1 if u + 1 < n else 0
 
 
-@jit(f"void({MATRIX}, int64, {INTEGERS}, {INTEGERS}, {BOTH}, {INTEGERS})")
+@jit(f"void({MATRIX}, int64, {INTEGERS}, {INTEGERS}, {PAIR}, {INTEGERS})")
 def release(
-    gradient: np.ndarray,
-    count: int,
-    match: np.ndarray,
-    origin: np.ndarray,
-    a: tuple,
-    b: tuple,
-    edge: np.ndarray,
-    state: np.ndarray,
+    gradient: np.ndarray, count: int, match: np.ndarray, origin: np.ndarray, pair: tuple, state: np.ndarray
 ) -> None:
     """Release ``count`` source nodes: a random one and those nearest to it, then another one where that is all."""
     n = match.size
-    ap, at, _ = a
+    ap, at, _ = pair[0]
     queue, seen = np.empty(n, np.int64), np.zeros(n, np.bool_)
     head, tail = 0, 0
     while head < count:
@@ -232,12 +212,12 @@ def release(
                 seen[at[x]], queue[tail] = True, at[x]
                 tail += 1
         if match[u] >= 0:
-            place(u, match[u], -1.0, gradient, a, b, edge)
+            place(u, match[u], -1.0, gradient, pair)
             origin[match[u]] = -1
             match[u] = -1
 
 
-@jit(f"void({MATRIX}, {MATRIX}, float64, float64, {INTEGERS}, {INTEGERS}, {BOTH}, {INTEGERS})")
+@jit(f"void({MATRIX}, {MATRIX}, float64, float64, {INTEGERS}, {INTEGERS}, {PAIR}, {INTEGERS})")
 def rematch(
     gradient: np.ndarray,
     half: np.ndarray,
@@ -245,22 +225,20 @@ def rematch(
     eps: float,
     match: np.ndarray,
     origin: np.ndarray,
-    a: tuple,
-    b: tuple,
-    edge: np.ndarray,
+    pair: tuple,
     state: np.ndarray,
 ) -> None:
     """Release a random region of an assignment, let it grow again with some noise, and descend."""
     n = match.size
-    release(gradient, min(n, 1 + int(n * (LEAST + (1.0 - LEAST) * draw(state)))), match, origin, a, b, edge, state)
-    grow(gradient, half, NOISE * scale, match, origin, a, b, edge, state)
-    descend(gradient, eps, match, origin, a, b, edge)
+    release(gradient, min(n, 1 + int(n * (LEAST + (1.0 - LEAST) * draw(state)))), match, origin, pair, state)
+    grow(gradient, half, NOISE * scale, match, origin, pair, state)
+    descend(gradient, eps, match, origin, pair)
 
 
-@jit(f"float64({BOTH})")
-def largest(a: tuple, b: tuple, edge: np.ndarray) -> float:
+@jit(f"float64({PAIR})")
+def largest(pair: tuple) -> float:
     """Return the most that one pair of edges of two graphs saves; edges of other graphs are ignored."""
-    (ap, _, ac), (bp, _, bc) = a, b
+    (ap, _, ac), (bp, _, bc), edge = pair
     here, there = np.zeros(edge.shape[0], np.bool_), np.zeros(edge.shape[1], np.bool_)
     for x in range(ap[0], ap[-1]):
         here[ac[x]] = True

@@ -13,12 +13,13 @@ import numpy as np
 
 from epic._kernels import moves
 from epic._kernels.backend import INTEGERS, interpreted, jit
-from epic._kernels.moves import BOTH, GRAPH, MATRIX, REALS, descend, draw, largest, linearise, rematch, total
+from epic._kernels.moves import GRAPH, MATRIX, PAIR, REALS, descend, draw, largest, linearise, rematch, total
 
-BOTH_LISTS = f"{INTEGERS}, {INTEGERS}"
+LISTS = f"UniTuple({INTEGERS}, 2)"
+"""One of the source and one of the target: partners, nodes of a region, or places of all nodes in it."""
 
 
-@jit(f"int64({GRAPH}, int64, int64, {BOTH_LISTS}, {INTEGERS})")
+@jit(f"int64({GRAPH}, int64, int64, {INTEGERS}, {INTEGERS}, {INTEGERS})")
 def ball(graph: tuple, middle: int, size: int, nodes: np.ndarray, place: np.ndarray, state: np.ndarray) -> int:
     """List up to ``size`` nodes, nearest first, and where each stands in the list; return how many they are.
 
@@ -52,25 +53,16 @@ def add_partners(
     return size
 
 
-@jit(f"UniTuple(int64, 2)({GRAPH}, {GRAPH}, int64, int64, {BOTH_LISTS}, {BOTH_LISTS}, {BOTH_LISTS}, {INTEGERS})")
+@jit(f"UniTuple(int64, 2)({PAIR}, int64, int64, {LISTS}, {LISTS}, {LISTS}, {INTEGERS})")
 def choose_region(
-    a: tuple,
-    b: tuple,
-    u: int,
-    size: int,
-    match: np.ndarray,
-    origin: np.ndarray,
-    rows: np.ndarray,
-    columns: np.ndarray,
-    row_place: np.ndarray,
-    column_place: np.ndarray,
-    state: np.ndarray,
+    pair: tuple, u: int, size: int, partners: tuple, nodes: tuple, places: tuple, state: np.ndarray
 ) -> tuple[int, int]:
     """List the nodes of the region about source node ``u``: balls of ``size`` nodes, and their partners.
 
     Returns:
         How many source and target nodes there are: none if neither ``u`` nor a neighbour of it is matched.
     """
+    (a, b, _), (match, origin), (rows, columns), (row_place, column_place) = pair, partners, nodes, places
     v = match[u]
     for x in range(a[0][u], a[0][u + 1]):
         if v < 0:
@@ -100,20 +92,10 @@ def induced(graph: tuple, nodes: np.ndarray, place: np.ndarray) -> tuple:
     return first, ends[:size].copy(), codes[:size].copy()
 
 
-@jit(f"void({MATRIX}, {INTEGERS}, {INTEGERS}, {BOTH_LISTS}, {BOTH})")
-def add_outside(
-    node: np.ndarray,
-    rows: np.ndarray,
-    match: np.ndarray,
-    row_place: np.ndarray,
-    column_place: np.ndarray,
-    a: tuple,
-    b: tuple,
-    edge: np.ndarray,
-) -> None:
+@jit(f"void({MATRIX}, {INTEGERS}, {INTEGERS}, {LISTS}, {PAIR})")
+def add_outside(node: np.ndarray, rows: np.ndarray, match: np.ndarray, places: tuple, pair: tuple) -> None:
     """Add to reduced costs what edges to matched nodes outside the region save."""
-    ap, at, ac = a
-    bp, bt, bc = b
+    ((ap, at, ac), (bp, bt, bc), edge), (row_place, column_place) = pair, places
     for u in rows:
         for x in range(ap[u], ap[u + 1]):
             w = at[x]
@@ -129,45 +111,40 @@ def add_outside(
             row_place[at[x]] = max(row_place[at[x]], -1)
 
 
-@jit(f"float64({MATRIX}, {BOTH}, {REALS}, {REALS}, float64, {BOTH_LISTS}, {BOTH_LISTS}, {BOTH_LISTS}, {INTEGERS})")
+@jit(f"float64({MATRIX}, {PAIR}, UniTuple({REALS}, 2), float64, {LISTS}, {LISTS}, {LISTS}, {INTEGERS})")
 def improve_region(
     node: np.ndarray,
-    a: tuple,
-    b: tuple,
-    edge: np.ndarray,
-    row_hope: np.ndarray,
-    column_hope: np.ndarray,
+    pair: tuple,
+    hopes: tuple,
     eps: float,
-    match: np.ndarray,
-    origin: np.ndarray,
-    rows: np.ndarray,
-    columns: np.ndarray,
-    row_place: np.ndarray,
-    column_place: np.ndarray,
+    partners: tuple,
+    nodes: tuple,
+    places: tuple,
     state: np.ndarray,
 ) -> float:
     """Descend in a region, match a part of it again, keep what does not cost more; return by how much the cost fell.
 
-    ``node`` holds the reduced costs of ``rows`` and ``columns``, and is changed. The hope of a node is the most that
-    its edges can save. The places of all nodes are -1 after.
+    ``node`` holds the reduced costs of ``nodes``, and is changed. The hope of a node is the most that its edges can
+    save. The places of all nodes are -1 after.
     """
     n, m = node.shape
-    add_outside(node, rows, match, row_place, column_place, a, b, edge)
-    one, other = induced(a, rows, row_place), induced(b, columns, column_place)
+    (a, b, edge), (match, origin), (rows, columns), (row_place, column_place) = pair, partners, nodes, places
+    add_outside(node, rows, match, places, pair)
+    inner = induced(a, rows, row_place), induced(b, columns, column_place), edge
     half, gradient, best, inverse = np.empty((n, m)), np.empty((n, m)), np.empty(n, np.int64), np.empty(m, np.int64)
     for i in range(n):
         best[i] = column_place[match[rows[i]]] if match[rows[i]] >= 0 else -1
         for j in range(m):
-            half[i, j] = 0.5 * max(row_hope[rows[i]], column_hope[columns[j]])
-    scale, low = largest(one, other, edge), linearise(node, gradient, best, inverse, one, other, edge)
+            half[i, j] = 0.5 * max(hopes[0][rows[i]], hopes[1][columns[j]])
+    scale, low = largest(inner), linearise(node, gradient, best, inverse, inner)
     begin, found = low, best.copy()
     for again in range(2):
         if again:
             found[:] = best
-            linearise(node, gradient, found, inverse, one, other, edge)
-            rematch(gradient, half, scale, eps, found, inverse, one, other, edge, state)
+            linearise(node, gradient, found, inverse, inner)
+            rematch(gradient, half, scale, eps, found, inverse, inner, state)
         else:
-            descend(gradient, eps, found, inverse, one, other, edge)
+            descend(gradient, eps, found, inverse, inner)
         cost = total(node, gradient, found)
         if cost <= low:
             low = cost

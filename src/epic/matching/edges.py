@@ -226,10 +226,8 @@ class EdgePairs:
         from epic._kernels import edges
 
         solve = edges.solve_edges if backend.enabled() else edges.PLAIN["solve_edges"]
-        bad = solve(
-            self.node, self.top, self.source.arrays, self.u, self.n, self.target.arrays, self.v, self.m,
-            self.edge, self.weight, rounds, seed, column, bound,
-        )  # fmt: skip
+        pairs, graphs = (self.top, self.u, self.n, self.v, self.m), (self.source.arrays, self.target.arrays, self.edge)
+        bad = solve(self.node, pairs, graphs, self.weight, rounds, seed, column, bound)
         if bad >= 0:
             refuse(first + bad)
         return column, np.ceil(bound - 1e-6) if self.whole else bound

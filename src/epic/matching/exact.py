@@ -12,11 +12,10 @@ from typing import NoReturn
 
 import numpy as np
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from epic._kernels import backend
-from epic._kernels.backend import LOWEST
+from epic._kernels.backend import LOWEST, scipy_block
 from epic.errors import InputError
 from epic.graphs.ragged import padded_mask, ranges
 
@@ -110,7 +109,7 @@ def assign_blocks(
     """
     if field.dtype not in (np.float32, np.float64):
         field = field.astype(np.float64)
-    partner = np.full(int(rows.sum()), -1, dtype=np.int64)
+    partner = np.empty(int(rows.sum()), dtype=np.int64)
     top, left, rows, columns = (np.ascontiguousarray(a, dtype=np.int64) for a in (top, left, rows, columns))
     if backend.enabled():
         from epic._kernels.assignment import solve
@@ -129,11 +128,8 @@ def solve_each(
     """Fill ``partner`` pair by pair with scipy; return -1, or the number of the first pair that cannot be solved."""
     first = 0
     for p, (t, l, n, m) in enumerate(zip(*(a.tolist() for a in (top, left, rows, columns)), strict=True)):
-        reduced = field[t : t + n, l : l + m]
-        if reduced.size and not float(reduced.min()) > LOWEST:  # float: LOWEST is beyond float32
+        if not scipy_block(field, t, l, m, partner[first : first + n]):
             return p
-        u, v = linear_sum_assignment(np.minimum(reduced, 0.0))
-        partner[first : first + n][u] = np.where(reduced[u, v] <= 0.0, v, -1)
         first += n
     return -1
 

@@ -46,17 +46,17 @@ def match_large(p: EdgePairs, *, rounds: int, seed: int = 0) -> np.ndarray:
     origin, kept = np.full(m, -1), np.flatnonzero(match >= 0)
     origin[match[kept]] = kept
     a, b = ((e.ptr[at : at + k + 1], e.to, e.code) for e, at, k in ((p.source, u, n), (p.target, v, m)))
+    pair, partners = (a, b, edge), (match, origin)
     middles, hopes = np.flatnonzero(lengths(a[0])), hope(p)
     places, nodes = (np.full(n, -1), np.full(m, -1)), (np.empty(n, np.int64), np.empty(m, np.int64))
     state, rng = np.array([seed % (MODULUS - 1) + 1]), np.random.default_rng(seed)
     eps = 1e-9 * float(-edge.min())
     for size in (SIZES[r % len(SIZES)] for r in range(rounds)):
         for middle in rng.permutation(middles)[: -(-2 * middles.size // size)].tolist():
-            few, many = run["choose_region"](a, b, middle, size, match, origin, *nodes, *places, state)
-            rows, columns = nodes[0][:few], nodes[1][:many]
+            few, many = run["choose_region"](pair, middle, size, partners, nodes, places, state)
+            here = nodes[0][:few], nodes[1][:many]
             if few:
-                node = _block(p, rows, columns)
-                run["improve_region"](node, a, b, edge, *hopes, eps, match, origin, rows, columns, *places, state)
+                run["improve_region"](_block(p, *here), pair, hopes, eps, partners, here, places, state)
     return match
 
 

@@ -157,7 +157,7 @@ class EuclideanReducedCosts(ReducedCosts):
         top, small = offsets(n), _small(n, self.source.shape[1], m)
         partner = np.empty(top[-1], dtype=np.int64)
         sides = (self.source, self.source_square, self.deletion), (self.target, self.target_square, self.insertion)
-        bad = solve_euclidean(*sides[0], *sides[1], u, n, v, m, small, partner)
+        bad = solve_euclidean(*sides, (u, n, v, m), small, partner)
         for p in (~small).nonzero()[0].tolist():
             if bad < 0 or p < bad:
                 one = slice(p, p + 1)

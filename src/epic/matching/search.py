@@ -50,16 +50,16 @@ def search(p: EdgePairs, start: np.ndarray, *, time_limit: float | None = None) 
     run["fill_order"](a[0], a[1], order)
     gradient = np.empty_like(node)
     fixed, bound = np.zeros(n + 2), np.zeros(n + 1)
-    fixed[n + 1] = run["linearise"](node, gradient, best, origin, a, b, edge)
+    fixed[n + 1] = run["linearise"](node, gradient, best, origin, (a, b, edge))
     origin[:], gradient[:] = -1, node
     depth, tried, count = np.zeros(1, np.int64), np.full(n + 1, -1), np.zeros(n + 1, np.int64)
     children = np.empty((n + 1, m + 1), np.int64)
-    state = order, match, origin, best, depth, tried, count, children, fixed, bound, step
+    state = order, match, origin, best, depth, tried, count, children, fixed, bound
     begin = time.perf_counter()
     bound[0] = -np.inf
     budget = BUDGET if backend.enabled() else 20
     while depth[0] >= 0:
-        run["search"](node, gradient, a, b, edge, *state, budget)
+        run["search"](node, gradient, (a, b, edge), state, step, budget)
         if time_limit is not None and time.perf_counter() - begin > time_limit:
             break
     done = bool(depth[0] < 0)
