@@ -34,7 +34,7 @@ def pair(seed, most=9):
     room = new.sum(1) + rng.integers(0, 2, n)
     ends, to = (np.ascontiguousarray(t) for t in np.nonzero((old > 0) | (new > 0)))
     first = np.concatenate([[0], np.bincount(ends, minlength=n).cumsum()])
-    return rng, (first, to, old[ends, to], new[ends, to]), kind, room, old, new
+    return rng, (first, to, old[ends, to], new[ends, to], kind, room), kind, room, old, new
 
 
 def truth(done, kind, room, old, new):
@@ -55,7 +55,7 @@ def test_states_and_orders_are_right_from_scratch(seed):
     for form in forms():
         for tries in (0, 3):
             order, state = start.copy(), np.empty(kind.size, np.int64)
-            form["search"](bonds, kind, room, tries, 7, order, state)
+            form["search"](bonds, tries, 7, order, state)
             assert sorted(order) == list(range(kind.size))
             done, expected = np.zeros(kind.size, bool), []
             for t in order:
@@ -84,7 +84,7 @@ def test_search_finds_nearly_the_best_order():
                 count += truth(done, kind, room, *matrices) == VALID + CONNECTED
             best = max(best, count)
         order, state = np.arange(kind.size), np.empty(kind.size, np.int64)
-        orders.search(bonds, kind, room, 8, 0, order, state)
+        orders.search(bonds, 8, 0, order, state)
         found = int((state == VALID + CONNECTED).sum())
         assert found <= best
         lost, whole = lost + best - found, whole + best
@@ -119,7 +119,7 @@ def test_double_bonds_lie_as_in_the_source(seed):
     ends, to = (np.ascontiguousarray(t) for t in np.nonzero(new))
     first = np.concatenate([[0], np.bincount(ends, minlength=n).cumsum()])
     for form in forms():
-        bonds = (first, to, old[ends, to].copy(), new[ends, to].copy())
+        bonds = (first, to, old[ends, to].copy(), new[ends, to].copy(), first[:0], first[:0])
         form["alternate"](bonds, np.ones(to.size, bool))
         after = np.zeros_like(new)
         after[ends, to] = bonds[3]
@@ -141,7 +141,7 @@ def test_wrong_numbers_are_refused(change, says):
     first, to, order = np.array([0, 1, 2]), np.array([1, 0]), np.array([0, 1])
     ptr, one = np.array([0, 2]), np.ones(2, np.int64)
     change((first, to, order, ptr))
-    bonds = (first, to, one, one)
+    bonds = (first, to, one, one, 0 * one, one)
     for form in forms():
         with pytest.raises(IndexError, match=says):
-            form["search_all"](ptr, bonds, np.zeros(2, bool), 0 * one, one, 1, 0, order.copy(), one.copy())
+            form["search_all"](ptr, bonds, np.zeros(2, bool), 1, 0, order.copy(), one.copy())

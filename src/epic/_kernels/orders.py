@@ -3,7 +3,7 @@
 A place is what one operation acts on: a source atom, a target atom, or both where one replaces the other. ``kind`` is 0
 where an atom is substituted, 1 where it is deleted, 2 where it is inserted. The neighbours of place p are
 ``to[first[p] : first[p + 1]]``, and ``old`` and ``new`` the orders of the bonds to them in the source and in the
-target, 0 for none.
+target, 0 for none. Together with ``room`` they are the tuple ``bonds``: first, to, old, new, kind, room.
 
 A bond is the target's once both of its places are done, and the source's until then (Algorithm 1). So an atom that is
 not done never has more bonds than in the source, and one that is done is checked against ``room``, the most bonds that
@@ -24,13 +24,13 @@ APART, LITTLE = 1.5, 0.01
 """What a further piece of a graph weighs in every other try, where an atom with too many bonds weighs 1."""
 LOOKS = 2000
 """Alternating bonds of one aromatic system are tried up to this many times."""
-BONDS, FLAGS = f"UniTuple({INTEGERS}, 4)", "boolean[::1]"
+BONDS, FLAGS = f"UniTuple({INTEGERS}, 6)", "boolean[::1]"
 
 
-@jit(f"int64(int64, {BONDS}, {INTEGERS}, {INTEGERS}, {FLAGS}, {INTEGERS})")
-def excess(t: int, bonds: tuple, kind: np.ndarray, room: np.ndarray, done: np.ndarray, load: np.ndarray) -> int:
+@jit(f"int64(int64, {BONDS}, {FLAGS}, {INTEGERS})")
+def excess(t: int, bonds: tuple, done: np.ndarray, load: np.ndarray) -> int:
     """Return how many more atoms have too many bonds when operation t is done; ``load`` counts those of done ones."""
-    first, to, old, new = bonds
+    first, to, old, new, kind, room = bonds
     more, own = 0, 0
     for x in range(first[t], first[t + 1]):
         q = to[x]
@@ -45,10 +45,10 @@ def excess(t: int, bonds: tuple, kind: np.ndarray, room: np.ndarray, done: np.nd
     return more
 
 
-@jit(f"void(int64, {BONDS}, {INTEGERS}, {FLAGS}, {INTEGERS})")
-def perform(t: int, bonds: tuple, kind: np.ndarray, done: np.ndarray, load: np.ndarray) -> None:
+@jit(f"void(int64, {BONDS}, {FLAGS}, {INTEGERS})")
+def perform(t: int, bonds: tuple, done: np.ndarray, load: np.ndarray) -> None:
     """Do operation t."""
-    first, to, old, new = bonds
+    first, to, old, new, kind, _ = bonds
     own = 0
     for x in range(first[t], first[t + 1]):
         q = to[x]
@@ -60,10 +60,10 @@ def perform(t: int, bonds: tuple, kind: np.ndarray, done: np.ndarray, load: np.n
     load[t], done[t] = own, True
 
 
-@jit(f"int64({BONDS}, {INTEGERS}, {FLAGS}, {INTEGERS}, {FLAGS})")
-def pieces(bonds: tuple, kind: np.ndarray, done: np.ndarray, queue: np.ndarray, seen: np.ndarray) -> int:
+@jit(f"int64({BONDS}, {FLAGS}, {INTEGERS}, {FLAGS})")
+def pieces(bonds: tuple, done: np.ndarray, queue: np.ndarray, seen: np.ndarray) -> int:
     """Count the pieces of the graph when some operations are done."""
-    first, to, old, new = bonds
+    first, to, old, new, kind, _ = bonds
     for p in range(kind.size):  # what is not there has been seen
         seen[p] = kind[p] == (DELETE if done[p] else INSERT)
     found = 0
@@ -84,29 +84,14 @@ def pieces(bonds: tuple, kind: np.ndarray, done: np.ndarray, queue: np.ndarray, 
     return found
 
 
-@jit(f"void({BONDS}, {INTEGERS}, {INTEGERS}, {INTEGERS}, float64, {INTEGERS}, {INTEGERS})")
-def follow(
-    bonds: tuple,
-    kind: np.ndarray,
-    room: np.ndarray,
-    wish: np.ndarray,
-    apart: float,
-    order: np.ndarray,
-    state: np.ndarray,
-) -> None:
-    """Fill ``order`` with operations, and ``state`` with what the graph after each of them is.
+@jit(f"void({BONDS}, {INTEGERS}, float64, {INTEGERS}, {INTEGERS})")
+def follow(bonds: tuple, wish: np.ndarray, apart: float, order: np.ndarray, state: np.ndarray) -> None:
+    """Fill ``order`` with operations, and ``state`` with what the graph after each is: ``VALID`` plus ``CONNECTED``.
 
-    Args:
-        bonds: first, to, old, new.
-        kind: kinds of the operations.
-        room: most bonds of the target atoms.
-        wish: an order of all operations.
-        apart: what a further piece weighs. The first operation of ``wish`` is taken after which the graph is valid and
-            connected, and where there is none the one that does least harm. With 0 the order is ``wish`` itself.
-        order: to fill.
-        state: to fill, with sums of ``VALID`` and ``CONNECTED``.
+    The first operation of the order ``wish`` is taken after which the graph is valid and connected, and where there is
+    none the one that does least harm, where a further piece weighs ``apart``. With 0 the order is ``wish`` itself.
     """
-    n = kind.size
+    n = wish.size
     done, seen, queue, load = np.zeros(n, np.bool_), np.empty(n, np.bool_), np.empty(n, np.int64), np.zeros(n, np.int64)
     over = 0
     for k in range(n):
@@ -115,18 +100,18 @@ def follow(
             t = wish[r] if apart > 0.0 else wish[k]
             if done[t]:
                 continue
-            wrong = over + excess(t, bonds, kind, room, done, load)
+            wrong = over + excess(t, bonds, done, load)
             if wrong < low:
                 done[t] = True
-                parts = pieces(bonds, kind, done, queue, seen)
+                parts = pieces(bonds, done, queue, seen)
                 done[t] = False
                 harm = wrong + apart * (parts - 1 if parts > 0 else 1)
                 if harm < low:
                     best, low, count = t, harm, parts
             if low == 0.0 or apart == 0.0:
                 break
-        over += excess(best, bonds, kind, room, done, load)
-        perform(best, bonds, kind, done, load)
+        over += excess(best, bonds, done, load)
+        perform(best, bonds, done, load)
         order[k] = best
         state[k] = VALID * int(over == 0) + CONNECTED * int(count == 1)
 
@@ -140,23 +125,21 @@ def count_states(state: np.ndarray, wanted: int) -> int:
     return found
 
 
-@jit(f"void({BONDS}, {INTEGERS}, {INTEGERS}, int64, int64, {INTEGERS}, {INTEGERS})")
-def search(
-    bonds: tuple, kind: np.ndarray, room: np.ndarray, tries: int, seed: int, order: np.ndarray, state: np.ndarray
-) -> None:
+@jit(f"void({BONDS}, int64, int64, {INTEGERS}, {INTEGERS})")
+def search(bonds: tuple, tries: int, seed: int, order: np.ndarray, state: np.ndarray) -> None:
     """Replace an order by the best one found, in which no fewer graphs are valid; fill what its graphs are.
 
     The best one has most valid and connected graphs, then most valid ones.
     """
-    n, numbers = kind.size, np.array([seed % (MODULUS - 1) + 1])
+    n, numbers = order.size, np.array([seed % (MODULUS - 1) + 1])
     wish, trial, found = order.copy(), np.empty(n, np.int64), np.empty(n, np.int64)
-    follow(bonds, kind, room, wish, 0.0, order, state)
+    follow(bonds, wish, 0.0, order, state)
     least, both = count_states(state, VALID), count_states(state, VALID + CONNECTED)
     valid = least
     for number in range(tries):
         if both == n:
             return
-        follow(bonds, kind, room, wish, LITTLE if number % 2 else APART, trial, found)
+        follow(bonds, wish, LITTLE if number % 2 else APART, trial, found)
         one, two = count_states(found, VALID), count_states(found, VALID + CONNECTED)
         if one >= least and (two > both or (two == both and one > valid)):
             valid, both = one, two
@@ -174,7 +157,7 @@ def alternate(bonds: tuple, aromatic: np.ndarray) -> None:
     Every atom with a double bond in an aromatic system keeps one, so that hydrogens and charges stay where they are.
     ``aromatic`` marks the bonds of ``to`` among which they may move.
     """
-    first, to, old, new = bonds
+    first, to, old, new, _, _ = bonds
     n = first.size - 1
     needs, met = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
     for p in range(n):
@@ -246,10 +229,10 @@ def alternate(bonds: tuple, aromatic: np.ndarray) -> None:
                         new[y] = 2
 
 
-@jit(f"int64({INTEGERS}, {BONDS}, {FLAGS}, {INTEGERS}, {INTEGERS})")
-def check(ptr: np.ndarray, bonds: tuple, aromatic: np.ndarray, kind: np.ndarray, room: np.ndarray) -> int:
+@jit(f"int64({INTEGERS}, {BONDS}, {FLAGS})")
+def check(ptr: np.ndarray, bonds: tuple, aromatic: np.ndarray) -> int:
     """Return the number of pairs, or raise an error where an index leads out of its pair."""
-    first, to, old, new = bonds
+    first, to, old, new, kind, room = bonds
     n = kind.size
     if not (room.size == n and first.size == n + 1 and ptr.size > 0 and ptr[0] == 0 and ptr[-1] == n):
         raise IndexError("the arrays of operations differ in size")
@@ -278,45 +261,37 @@ def permutes(order: np.ndarray) -> bool:
     return True
 
 
-@jit(f"UniTuple({INTEGERS}, 4)(int64, int64, {BONDS})")
+@jit(f"{BONDS}(int64, int64, {BONDS})")
 def part(start: int, stop: int, bonds: tuple) -> tuple:
     """Return the bonds of one pair, places counted from 0; the new bonds are not copied."""
-    first, to, old, new = bonds
+    first, to, old, new, kind, room = bonds
     a, b = first[start], first[stop]
-    return first[start : stop + 1] - a, to[a:b] - start, old[a:b], new[a:b]
+    return first[start : stop + 1] - a, to[a:b] - start, old[a:b], new[a:b], kind[start:stop], room[start:stop]
 
 
-@jit(f"void({INTEGERS}, {BONDS}, {FLAGS}, {INTEGERS}, {INTEGERS})")
-def alternate_all(ptr: np.ndarray, bonds: tuple, aromatic: np.ndarray, kind: np.ndarray, room: np.ndarray) -> None:
+@jit(f"void({INTEGERS}, {BONDS}, {FLAGS})")
+def alternate_all(ptr: np.ndarray, bonds: tuple, aromatic: np.ndarray) -> None:
     """Call ``alternate`` for each pair; pair p has operations ``ptr[p]`` to ``ptr[p + 1]``."""
-    for p in range(check(ptr, bonds, aromatic, kind, room)):
+    for p in range(check(ptr, bonds, aromatic)):
         a, b = bonds[0][ptr[p]], bonds[0][ptr[p + 1]]
         alternate(part(ptr[p], ptr[p + 1], bonds), aromatic[a:b])
 
 
-@jit(f"void({INTEGERS}, {BONDS}, {FLAGS}, {INTEGERS}, {INTEGERS}, int64, int64, {INTEGERS}, {INTEGERS})")
+@jit(f"void({INTEGERS}, {BONDS}, {FLAGS}, int64, int64, {INTEGERS}, {INTEGERS})")
 def search_all(
-    ptr: np.ndarray,
-    bonds: tuple,
-    aromatic: np.ndarray,
-    kind: np.ndarray,
-    room: np.ndarray,
-    tries: int,
-    seed: int,
-    order: np.ndarray,
-    state: np.ndarray,
+    ptr: np.ndarray, bonds: tuple, aromatic: np.ndarray, tries: int, seed: int, order: np.ndarray, state: np.ndarray
 ) -> None:
     """Call ``search`` for each pair, with the operations of ``order`` counted within it.
 
     With no tries, orders stay as they are and only ``state`` is filled.
     """
-    if not state.size == order.size == kind.size:
+    if not state.size == order.size == bonds[4].size:
         raise IndexError("there are not as many states as operations")
-    for p in range(check(ptr, bonds, aromatic, kind, room)):
+    for p in range(check(ptr, bonds, aromatic)):
         a, b = ptr[p], ptr[p + 1]
         if not permutes(order[a:b]):
             raise IndexError("an order does not name every operation once")
-        search(part(a, b, bonds), kind[a:b], room[a:b], tries, seed, order[a:b], state[a:b])
+        search(part(a, b, bonds), tries, seed, order[a:b], state[a:b])
 
 
 PLAIN = interpreted(vars(moves), globals())

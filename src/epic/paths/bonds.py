@@ -32,18 +32,15 @@ class Bonds:
     Attributes:
         chemistry: What labels stand for, None for OGB's features.
         arrays: Offsets of the bonds of each operation; the operation at their other end; their order in the source and
-            in the target, 0 for none.
-        aromatic: Which of them are aromatic in the target.
-        kind: 0 where an operation substitutes an atom, 1 where it deletes one, 2 where it inserts one.
-        room: The most bonds of the target atom of each operation.
+            in the target, 0 for none; the kind of each operation; the most bonds of its target atom. See
+            :mod:`epic._kernels.orders`.
+        aromatic: Which bonds are aromatic in the target.
         faults: For each pair why one of its ends is no valid molecule; None if both are.
     """
 
     chemistry: Chemistry | None
-    arrays: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    arrays: tuple[np.ndarray, ...]
     aromatic: np.ndarray
-    kind: np.ndarray
-    room: np.ndarray
     faults: tuple[str | None, ...]
 
     def alternate(self, ptr: np.ndarray) -> None:
@@ -55,7 +52,7 @@ class Bonds:
         from epic._kernels import orders
 
         run = orders.alternate_all if backend.enabled() else orders.PLAIN["alternate_all"]
-        run(ptr, self.arrays, self.aromatic, self.kind, self.room)
+        run(ptr, self.arrays, self.aromatic)
 
     def search(self, ptr: np.ndarray, order: np.ndarray, *, tries: int, seed: int = 0) -> tuple[np.ndarray, ...]:
         """Improve orders of operations: more graphs on the way are valid and connected, and no fewer are valid.
@@ -73,7 +70,7 @@ class Bonds:
 
         found, state = order.copy(), np.empty(order.size, np.int64)
         run = orders.search_all if backend.enabled() else orders.PLAIN["search_all"]
-        run(ptr, self.arrays, self.aromatic, self.kind, self.room, tries, seed, found, state)
+        run(ptr, self.arrays, self.aromatic, tries, seed, found, state)
         return found, state & orders.VALID > 0, state & orders.CONNECTED > 0
 
 
@@ -119,7 +116,7 @@ def with_bonds(ops: Operations) -> Operations:
     marked = theirs & kept & ends.edge[AROMATIC].numpy()
     aromatic[slot[marked]] = aromatic[back[marked]] = True
     first = offsets(np.bincount(names // max(len(ops), 1), minlength=len(ops)))
-    bonds = Bonds(chemistry, (first, names % max(len(ops), 1), old, new), aromatic, kind, room, told)
+    bonds = Bonds(chemistry, (first, names % max(len(ops), 1), old, new, kind, room), aromatic, told)
     bonds.alternate(ops.ptr)
     value = value.copy()
     value[theirs & kept] = new[slot[theirs & kept]]
