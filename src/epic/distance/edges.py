@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -151,7 +151,8 @@ class PricedGraphs:
                 column, bound = p.match(rounds=rounds, seed=seed, first=start)
             columns.append(column)
             lower.append(base + bound)
-            edits.append(edge_edits(p, column).shifted(start))
+            made = edge_edits(p, column)
+            edits.append(replace(made, pair=made.pair + start))
         assignment = assignment_of(np.concatenate(columns), u=u, n=n, v=v, m=m)
         nodes = operation_costs(Pairs(self.cost, source=self.a, target=self.b, i=i, j=j), assignment)
         found = EdgeMatching(assignment, nodes, EdgeEdits.joined(edits, first.size), np.concatenate(lower))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -60,12 +60,7 @@ class Edges:
     def of(graphs: PackedGraphs, *, directed: bool = False) -> Edges:
         """Read the edges of graphs; of several between the same two nodes in the same direction, the first counts.
 
-        Args:
-            graphs: any number of graphs.
-            directed: an edge of a node to itself has one direction, as any other that goes one way.
-
-        Returns:
-            Their edges.
+        Where edges are ``directed``, that of a node to itself has one direction, as any other that goes one way.
         """
         size = max(1, graphs.num_nodes)
         source, target = graphs.edge_index.cpu().numpy()
@@ -129,14 +124,6 @@ def price_table(prices: EdgePricing, source: Edges, target: Edges) -> np.ndarray
     An edge that goes both ways costs what the pricing says of it, and one that goes one way half of it; where edges are
     directed, each direction costs what the pricing says. No substitution costs more than a deletion and an insertion.
 
-    Args:
-        prices: what edges cost.
-        source: edges of the source graphs.
-        target: edges of the target graphs.
-
-    Returns:
-        Prices ``[source codes, target codes]``.
-
     Raises:
         InputError: a price is negative or not finite.
     """
@@ -183,10 +170,7 @@ class EdgePairs:
     @cached_property
     def field(self) -> np.ndarray:
         """Reduced node costs: those of pair p are in the first ``m[p]`` columns from row ``top[p]`` on."""
-        field = np.zeros((int(self.n.sum()), int(self.m.max(initial=0))))
-        for top, u, n, v, m in zip(*(t.tolist() for t in (self.top, self.u, self.n, self.v, self.m)), strict=True):
-            field[top : top + n, :m] = self.reduced(slice(u, u + n), slice(v, v + m))
-        return field
+        return self.reduced.field(u=self.u, n=self.n, v=self.v, m=self.m)
 
     @cached_property
     def edge(self) -> np.ndarray:
@@ -208,6 +192,13 @@ class EdgePairs:
         """Whether all costs are whole numbers, so that bounds can be rounded up."""
         parts = self.node[np.isfinite(self.node)], self.edge, self.weight
         return all(bool((t == np.rint(t)).all()) for t in parts)
+
+    @property
+    def single(self) -> tuple[Any, Any, np.ndarray]:
+        """Both graphs of the first pair, and the prices of their edges: what the compiled loops take."""
+        sides = (self.source, self.u[0], self.n[0]), (self.target, self.v[0], self.m[0])
+        a, b = ((e.ptr[at : at + size + 1], e.to, e.code) for e, at, size in sides)
+        return a, b, self.edge * self.weight[0]
 
     def match(self, *, rounds: int = ROUNDS, seed: int = 0, first: int = 0) -> tuple[np.ndarray, np.ndarray]:
         """Find a low-cost assignment of each pair.
@@ -248,10 +239,6 @@ class EdgeEdits:
     price: np.ndarray
     pairs: int
 
-    def shifted(self, first: int) -> EdgeEdits:
-        """Return the same edits of pairs that are numbered from ``first`` on."""
-        return replace(self, pair=self.pair + first)
-
     @staticmethod
     def joined(parts: list[EdgeEdits], pairs: int) -> EdgeEdits:
         """Join the edits of several runs of pairs."""
@@ -275,30 +262,20 @@ class EdgeEdits:
 
 
 def edge_edits(p: EdgePairs, column: np.ndarray) -> EdgeEdits:
-    """Price the edges of assignments one by one, independently of how the assignments were found.
-
-    Args:
-        p: the pairs.
-        column: for every source node, pair after pair, the target node that replaces it, as :meth:`EdgePairs.match`
-            gives it.
-
-    Returns:
-        The edits of all edges.
-    """
+    """Price the edges of assignments (see :meth:`EdgePairs.match`) one by one, however these were found."""
     pair_s, u, w, code_s = _listed(p.source, p.u, p.n)
     pair_t, v, x, code_t = _listed(p.target, p.v, p.m)
     width = int(max(p.m.max(initial=0), 1))
     name_t = (pair_t * width + v) * width + x
-    order = np.argsort(name_t)
     vu, vw = column[p.top[pair_s] + u], column[p.top[pair_s] + w]
     name_s = np.where((vu >= 0) & (vw >= 0), (pair_s * width + vu) * width + vw, -1)
-    at = np.searchsorted(name_t, name_s, sorter=order)
-    at = order[np.minimum(at, max(order.size - 1, 0))] if order.size else np.zeros_like(at)
-    met = name_t[at] == name_s if order.size else np.zeros(at.size, bool)
+    order = np.append(np.argsort(name_t), -1)  # the last place stands for no edge
+    at = order[np.searchsorted(name_t, name_s, sorter=order[:-1])]
+    met = np.append(name_t, -2)[at] == name_s
     new = np.ones(pair_t.size, bool)
     new[at[met]] = False
     once_s, once_t = u <= w, new & (v <= x)  # both ends list an edge
-    price_s = p.table[code_s, np.where(met, code_t[at], 0) if order.size else 0] * p.weight[pair_s]
+    price_s = p.table[code_s, np.append(code_t, 0)[np.where(met, at, -1)]] * p.weight[pair_s]
     price_t = p.table[0, code_t] * p.weight[pair_t]
     none = np.full((2, int(once_t.sum())), -1)
     return EdgeEdits(

@@ -2,7 +2,8 @@
 
 A coupling shares the mass of one graph's nodes out among those of the other, so that connected nodes map
 to connected nodes, and nodes to nodes with similar features (fused; Vayer et al., Optimal transport for structured
-data with application on graphs, ICML 2019). All nodes of a graph have the same mass.
+data with application on graphs, ICML 2019). All nodes of a graph have the same mass. ``structure`` is the weight of
+connections throughout; features have the rest.
 
 Linear problems are solved by POT (the extra ``ot``).
 """
@@ -93,14 +94,7 @@ def product(one: int, two: int) -> np.ndarray:
 
 
 def objective(one: Side, two: Side, plan: np.ndarray, structure: float) -> float:
-    """Return the squared fused Gromov-Wasserstein cost of a coupling.
-
-    Args:
-        one: A graph.
-        two: Another one.
-        plan: A coupling ``[len(one), len(two)]``.
-        structure: The weight of the structure; features have the rest.
-    """
+    """Return the squared fused Gromov-Wasserstein cost of a coupling ``[len(one), len(two)]``."""
     bend = (one.a**2).mean() + (two.a**2).mean() - 2 * float(((one.a @ plan @ two.a.T) * plan).sum())
     return (1 - structure) * float((_apart(one.x, two.x) * plan).sum()) + structure * bend
 
@@ -112,13 +106,6 @@ def couple(
 
     Conditional gradient: the linear problem at the current coupling gives a direction, and the cost along it is a
     parabola, so the best step is known.
-
-    Args:
-        one: A graph.
-        two: Another one.
-        starts: Couplings ``[len(one), len(two)]`` to begin with.
-        structure: The weight of the structure; features have the rest.
-        steps: Most steps from a start.
     """
     solve = emd()
     whole = len(one) * len(two)
@@ -164,13 +151,6 @@ def barycenter(
     couplings it is the average of what they lay on it; for a given graph, couplings are found one by one. Both in turn
     lower the sum until it stays. It begins as the graph with the larger share.
 
-    Args:
-        one: A graph.
-        two: Another one.
-        share: The share of the one.
-        size: Number of nodes of the support.
-        structure: The weight of the structure; features have the rest.
-
     Returns:
         Couplings ``[size, len(one)]`` and ``[size, len(two)]`` of the support with both, and the sum.
     """
@@ -194,16 +174,10 @@ def barycenter(
 
 
 def align(one: Side, two: Side, *, size: int, structure: float) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """Couple two graphs through a few places: a coupling of low rank.
+    """Couple two graphs through ``size`` places: a coupling of low rank.
 
     The coupling is ``size`` times ``plans[0].T @ plans[1]``, and its cost is the least that was found. Each of both
     couplings in turn is found for what the other lays on the places, until the cost stays.
-
-    Args:
-        one: A graph.
-        two: Another one.
-        size: Number of places, the rank.
-        structure: The weight of the structure; features have the rest.
 
     Returns:
         Couplings ``[size, len(one)]`` and ``[size, len(two)]`` of the places with both, and the squared cost.

@@ -48,14 +48,11 @@ def assign_large(
     rounds: int = len(ROUNDS),
     colours: Sequence[tuple[np.ndarray, np.ndarray]] = (),
 ) -> np.ndarray:
-    """Find for each source node of one pair a target node that replaces it well.
+    """Find for each of ``n`` source nodes from ``u`` on one of ``m`` target nodes from ``v`` on that replaces it well.
 
     Args:
         reduced: the reduced costs of both sides.
-        u: first source node.
-        n: number of source nodes.
-        v: first target node.
-        m: number of target nodes.
+        u, n, v, m: the nodes.
         rounds: how many of :data:`ROUNDS` to do.
         colours: numbers of the nodes of both sides. Of equal nodes, those that the first ones also give the same number
             are matched first, then those that the second ones do, and so on.
@@ -178,15 +175,8 @@ def _sorted(number: np.ndarray) -> np.ndarray:
 def most_saved(reduced: ReducedCosts, *, n: int, m: int) -> float:
     """Return a bound of what any assignment of one pair saves next to deleting and inserting all its nodes.
 
-    Every node takes its best partner, conflicts ignored: counted once by rows and once by columns.
-
-    Args:
-        reduced: the reduced costs of the pair.
-        n: number of source nodes.
-        m: number of target nodes.
-
-    Returns:
-        The bound. Memory is that of a few rows.
+    Every node takes its best partner, conflicts ignored: counted once by rows and once by columns. Memory is that of a
+    few rows.
     """
     row, column = 0.0, np.zeros(m)
     step = max(1, LARGE // max(m, 1))

@@ -18,6 +18,7 @@ from epic.graphs.ragged import lengths, owners
 from epic.matching.edges import EdgePairs
 from epic.matching.large import AXES, assign_large
 from epic.matching.reduced import ReducedCosts
+from epic.matching.search import inverse
 
 SIZES = (64, 32, 16)
 """Nodes of the balls of source and of target nodes in a region, round after round."""
@@ -26,27 +27,20 @@ DEPTH = 8
 
 
 def match_large(p: EdgePairs, *, rounds: int, seed: int = 0) -> np.ndarray:
-    """Find a low-cost assignment of one large pair.
+    """Find a low-cost assignment of one large pair, in so many rounds through the graph.
 
-    Args:
-        p: one pair, whose nodes have places (see :meth:`epic.matching.reduced.ReducedCosts.places`).
-        rounds: how often to go through the graph.
-        seed: what regions are drawn from.
-
-    Returns:
-        For each source node the target node that replaces it, counted within the pair; -1 where there is none.
+    Its nodes need places (see :meth:`epic.matching.reduced.ReducedCosts.places`). The answer is for each source node
+    the target node that replaces it, counted within the pair; -1 where there is none.
     """
     from epic._kernels import regions
 
     run = vars(regions) if backend.enabled() else regions.PLAIN
-    (u, v, n, m), edge = (int(t[0]) for t in (p.u, p.v, p.n, p.m)), p.edge * p.weight[0]
+    (u, v, n, m), pair = (int(t[0]) for t in (p.u, p.v, p.n, p.m)), p.single
+    a, _, edge = pair
     match = assign_large(p.reduced, u=u, n=n, v=v, m=m, colours=_colours(p) if edge.any() else ())
     if not edge.any():
         return match
-    origin, kept = np.full(m, -1), np.flatnonzero(match >= 0)
-    origin[match[kept]] = kept
-    a, b = ((e.ptr[at : at + k + 1], e.to, e.code) for e, at, k in ((p.source, u, n), (p.target, v, m)))
-    pair, partners = (a, b, edge), (match, origin)
+    partners = match, inverse(match, m)
     middles, hopes = np.flatnonzero(lengths(a[0])), hope(p)
     places, nodes = (np.full(n, -1), np.full(m, -1)), (np.empty(n, np.int64), np.empty(m, np.int64))
     state, rng = np.array([seed % (MODULUS - 1) + 1]), np.random.default_rng(seed)
@@ -65,16 +59,14 @@ def _colours(p: EdgePairs) -> list[tuple[np.ndarray, np.ndarray]]:
     (u, v, n, m), rng = (int(t[0]) for t in (p.u, p.v, p.n, p.m)), np.random.default_rng(0)
     place = p.reduced.places(slice(u, u + n), slice(v, v + m), axes=AXES, rng=rng)
     colour = np.unique(np.concatenate(place)[:, 0], return_inverse=True)[1]
-    near, far = [], []
-    for edges, at, size, shift in ((p.source, u, n, 0), (p.target, v, m, n)):
-        part = slice(edges.ptr[at], edges.ptr[at + size])
-        near.append(shift + owners(edges.ptr[at : at + size + 1]))
-        far.append(shift + edges.to[part])
-    ends, seen = (np.concatenate(near), np.concatenate(far)), []
+    a, b, _ = p.single
+    near = np.concatenate([shift + owners(ptr) for shift, (ptr, _, _) in ((0, a), (n, b))])
+    far = np.concatenate([shift + to[ptr[0] : ptr[-1]] for shift, (ptr, to, _) in ((0, a), (n, b))])
+    seen = []
     for _ in range(DEPTH):
         word = rng.integers(1 << 63, size=n + m, dtype=np.uint64)[colour]
         told = 3 * word
-        np.add.at(told, ends[0], word[ends[1]])
+        np.add.at(told, near, word[far])
         colour = np.unique(told, return_inverse=True)[1]
         seen.append((colour[:n], colour[n:]))
     return seen[::-1]

@@ -71,16 +71,20 @@ class ReducedCosts:
         Returns:
             For every source node, pair after pair, the target node counted from ``v[p]``; -1 where there is none.
         """
-        top = offsets(n)
+        field = self.field(u=u, n=n, v=v, m=m)
+        return assign_blocks(field, top=offsets(n)[:-1], left=np.zeros_like(u), rows=n, columns=m, first=first)
+
+    def field(self, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> np.ndarray:
+        """Return the matrices of pairs, given as in :meth:`assign`, one below the other: each in its first columns."""
         # The only Python loops over pairs are here, and in the assignment without numba.
         blocks = [
             self(slice(a, b), slice(c, d))
             for a, b, c, d in zip(*(t.tolist() for t in (u, u + n, v, v + m)), strict=True)
         ]
-        field = np.zeros((top[-1], int(m.max(initial=0))), dtype=blocks[0].dtype if blocks else np.float64)
-        for at, block in zip(top.tolist(), blocks, strict=False):
+        field = np.zeros((int(n.sum()), int(m.max(initial=0))), dtype=blocks[0].dtype if blocks else np.float64)
+        for at, block in zip(offsets(n).tolist(), blocks, strict=False):
             field[at : at + block.shape[0], : block.shape[1]] = block
-        return assign_blocks(field, top=top[:-1], left=np.zeros_like(u), rows=n, columns=m, first=first)
+        return field
 
 
 class EuclideanReducedCosts(ReducedCosts):
@@ -97,7 +101,8 @@ class EuclideanReducedCosts(ReducedCosts):
         # Far from the origin inner products cancel; distances do not change if both sides move together. Both
         # are centred on the mean of all nodes, so that two graphs give the same costs in one list as in two.
         middle = h.mean(0) if h.shape[0] else np.zeros(h.shape[1], h.dtype)
-        self.source, self.source_square = self.target, self.target_square = _centred(h, middle)
+        self.source = self.target = np.ascontiguousarray(h - middle)
+        self.source_square = self.target_square = np.einsum("nd,nd->n", self.source, self.source)
         if apart:
             n = a.embedding.shape[0]
             self.source, self.source_square = self.source[:n], self.source_square[:n]
@@ -109,7 +114,6 @@ class EuclideanReducedCosts(ReducedCosts):
             a.check_finite(), b.check_finite()
 
     def __call__(self, source: slice, target: slice) -> np.ndarray:
-        """Return the matrix of the source nodes and the target nodes of two slices."""
         left, right = self.source[source], self.target[target].T
         if left.dtype in PRODUCTS and _small(left.shape[0], left.shape[1], right.shape[1]):
             block = PRODUCTS[left.dtype](1.0, right, left.T, trans_a=True).T
@@ -126,7 +130,6 @@ class EuclideanReducedCosts(ReducedCosts):
         return block
 
     def take(self, source: np.ndarray, target: np.ndarray) -> EuclideanReducedCosts:
-        """Return the reduced costs between some source nodes and some target nodes, by their numbers."""
         made = copy.copy(self)
         made.source, made.source_square, made.deletion = (  # take is several times faster than an index here
             t.take(source, 0) for t in (self.source, self.source_square, self.deletion)
@@ -137,18 +140,15 @@ class EuclideanReducedCosts(ReducedCosts):
         return made
 
     def same(self, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Return for each source node whether it equals the target node next to it."""
         return (self.source[source] == self.target[target]).all(1)
 
     def places(self, source: slice, target: slice, *, axes: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Return points for nodes of both sides; see :meth:`ReducedCosts.places`."""
         width = self.source.shape[1]
         random = rng.normal(size=(width, min(axes, max(width, 1))))
         turned = np.linalg.qr(random)[0].astype(self.source.dtype) if width else random
         return [self.source[source] @ turned, self.target[target] @ turned]
 
     def assign(self, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray, first: int = 0) -> np.ndarray:
-        """Find the target node that best replaces each source node; see :meth:`ReducedCosts.assign`."""
         dtype = self.source.dtype
         if not backend.enabled() or dtype not in PRODUCTS or {self.deletion.dtype, self.insertion.dtype} != {dtype}:
             return super().assign(u=u, n=n, v=v, m=m, first=first)
@@ -175,9 +175,3 @@ def _small(n: Any, width: int, m: Any) -> Any:
     vector: with them compiled and other code sees the same costs, ties included.
     """
     return (n > 1) & (m > 1) & (n * width * m <= 2**19)
-
-
-def _centred(vectors: np.ndarray, middle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return vectors seen from the middle, and their squared lengths."""
-    centred = np.ascontiguousarray(vectors - middle)
-    return centred, np.einsum("nd,nd->n", centred, centred)

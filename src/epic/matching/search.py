@@ -30,27 +30,24 @@ def search(p: EdgePairs, start: np.ndarray, *, time_limit: float | None = None) 
     from epic._kernels import branch
 
     run = vars(branch) if backend.enabled() else branch.PLAIN
-    n, m = int(p.n[0]), int(p.m[0])
-    node, edge = p.node[:n, :m], p.edge * p.weight[0]
+    n, m, (a, b, edge) = int(p.n[0]), int(p.m[0]), p.single
+    node = p.node[:n, :m]
     if node.size and not float(node.min()) > LOWEST:
         refuse(0)
-    a, b = (
-        (e.ptr[first : first + size + 1], e.to, e.code)
-        for e, first, size in ((p.source, p.u[0], n), (p.target, p.v[0], m))
-    )
     turned = n > m  # the smaller graph is decided node by node
     best = start.astype(np.int64)
     if turned:
         node, edge, a, b, best = node.T, edge.T, b, a, inverse(best, m)
         n, m = m, n
     node, edge = np.ascontiguousarray(node), np.ascontiguousarray(edge)
+    pair = a, b, edge
     scale = max(float(np.abs(node[np.isfinite(node)]).max(initial=0.0)), float(np.abs(edge).max(initial=0.0)))
     step = 1.0 - 1e-6 if p.whole else 1e-9 * scale
     order, match, origin = np.empty(n, np.int64), np.full(n, -1), np.full(m, -1)
     run["fill_order"](a[0], a[1], order)
     gradient = np.empty_like(node)
     fixed, bound = np.zeros(n + 2), np.zeros(n + 1)
-    fixed[n + 1] = run["linearise"](node, gradient, best, origin, (a, b, edge))
+    fixed[n + 1] = run["linearise"](node, gradient, best, origin, pair)
     origin[:], gradient[:] = -1, node
     depth, tried, count = np.zeros(1, np.int64), np.full(n + 1, -1), np.zeros(n + 1, np.int64)
     children = np.empty((n + 1, m + 1), np.int64)
@@ -59,7 +56,7 @@ def search(p: EdgePairs, start: np.ndarray, *, time_limit: float | None = None) 
     bound[0] = -np.inf
     budget = BUDGET if backend.enabled() else 20
     while depth[0] >= 0:
-        run["search"](node, gradient, (a, b, edge), state, step, budget)
+        run["search"](node, gradient, pair, state, step, budget)
         if time_limit is not None and time.perf_counter() - begin > time_limit:
             break
     done = bool(depth[0] < 0)

@@ -90,6 +90,13 @@ def sinkhorn(
     return SoftAssignment(plan, deleted, inserted, distance)
 
 
+def _kernel(f: Tensor, g: Tensor, cost: Tensor, d: Tensor, i: Tensor, delta: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return K, Kd and Ki with the shifts f and g taken out."""
+    scale = delta[:, None]
+    K = torch.exp((f[:, :, None] + g[:, None, :] - cost) / delta[:, None, None])
+    return K, torch.exp((f - d) / scale), torch.exp((g - i) / scale)
+
+
 def _times(K: Tensor, v: Tensor) -> Tensor:
     return torch.bmm(K, v.unsqueeze(2)).squeeze(2)
 
@@ -110,12 +117,9 @@ class _Sinkhorn(torch.autograd.Function):
         f = torch.minimum(cost.amin(2), d) if S.shape[2] else d.clone()
         g = torch.minimum((cost - f[:, :, None]).amin(1), i) if S.shape[1] else i.clone()
         v = torch.exp(-g / scale)  # the plain start v = 1, in shifted units
-        blocks = []
-        done = 0
+        blocks, done = [], 0
         while True:
-            K = torch.exp((f[:, :, None] + g[:, None, :] - cost) / delta[:, None, None])
-            Kd = torch.exp((f - d) / scale)
-            Ki = torch.exp((g - i) / scale)
+            K, Kd, Ki = _kernel(f, g, cost, d, i, delta)
             us, vs = [], [v]
             for _ in range(min(BLOCK, iterations - done)):
                 u = 1.0 / (_times(K, v) + Kd).clamp_min(tiny)
@@ -145,15 +149,8 @@ class _Sinkhorn(torch.autograd.Function):
         total_d, total_i = g_deleted * deleted, g_inserted * inserted
         on_u = total.sum(2) + total_d
         on_v = total.sum(1) + total_i
-        kernel = ctx.last
         for b, (f, g, us, vs) in enumerate(reversed(ctx.blocks)):
-            if b:
-                kernel = (
-                    torch.exp((f[:, :, None] + g[:, None, :] - cost) / delta[:, None, None]),
-                    torch.exp((f - d) / scale),
-                    torch.exp((g - i) / scale),
-                )
-            K, Kd, Ki = kernel
+            K, Kd, Ki = _kernel(f, g, cost, d, i, delta) if b else ctx.last
             left, right = [], []
             for t in reversed(range(len(us))):
                 u, v, v_before = us[t], vs[t + 1], vs[t]
