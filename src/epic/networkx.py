@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
-from epic.distance.ged import EditDistance, edit_distance
+from epic.distance.ged import EditDistance, find_distance
 from epic.errors import InputError
 from epic.graphs.networkx import from_networkx, is_networkx
 from epic.graphs.packed import PackedGraphs
@@ -81,29 +80,24 @@ def graph_edit_distance(
     nodes = [[values for _, values in g.nodes(data=True)] for g in (G1, G2)]
     edges = [[values for _, _, values in g.edges(data=True)] for g in (G1, G2)]
     node = _table(nodes, node_match, node_subst_cost, node_del_cost, node_ins_cost, "node")
-    if roots is not None:
-        at = [list(g.nodes) for g in (G1, G2)]
-        for root, listed in zip(roots, at, strict=True):
-            if root not in listed:
-                raise InputError(f"the root {root!r} is not a node of its graph")
-        u, v = (listed.index(root) for root, listed in zip(roots, at, strict=True))
     plain = all(f is None for f in (edge_match, edge_subst_cost, edge_del_cost, edge_ins_cost))
     edge = np.ones((2, 2)) - np.eye(2)
     if not plain:
         edge = _table(edges, edge_match, edge_subst_cost, edge_del_cost, edge_ins_cost, "edge")
     if roots is not None:  # anything else for a root costs more than all other operations
+        for root, graph in zip(roots, (G1, G2), strict=True):
+            if root not in graph:
+                raise InputError(f"the root {root!r} is not a node of its graph")
+        u, v = list(G1).index(roots[0]), list(G2).index(roots[1])
         expensive = 1 + node.max() * (one.num_nodes + other.num_nodes) + edge.max() * sum(map(len, edges))
         together = node[u + 1, v + 1]
         node[u + 1], node[:, v + 1] = expensive, expensive
         node[u + 1, v + 1] = together
-    n = one.num_nodes
-    for data, shift in ((one, 0), (other, n)):
+    for data, graph, shift in ((one, G1, 0), (other, G2, one.num_nodes)):
         data.x = torch.arange(shift, shift + data.num_nodes)[:, None]
-    for data, graph, listed in ((one, G1, edges[0]), (other, G2, edges[1])):
-        data.edge_attr = None if plain else _numbers(data, graph, len(listed))
-    found = edit_distance(
-        one, other, _NodeTable(node), edge_cost=_EdgeTable(edge, G1.is_directed()), method=method, time_limit=timeout
-    )
+        data.edge_attr = None if plain else _numbers(graph)
+    prices = _EdgeTable(edge, G1.is_directed())
+    found = find_distance(one, other, _NodeTable(node), edge_cost=prices, method=method, time_limit=timeout)
     return None if upper_bound is not None and found > upper_bound else found
 
 
@@ -120,22 +114,19 @@ def _table(
     out = np.zeros((len(mine) + 1, len(theirs) + 1))
     out[1:, 0] = 1.0 if deletion is None else [deletion(a) for a in mine]
     out[0, 1:] = 1.0 if insertion is None else [insertion(b) for b in theirs]
-    if substitution is not None:
-        out[1:, 1:] = np.reshape([[substitution(a, b) for b in theirs] for a in mine], (len(mine), len(theirs)))
-    elif match is not None:
-        out[1:, 1:] = np.reshape([[not match(a, b) for b in theirs] for a in mine], (len(mine), len(theirs)))
+    price = substitution or (match and (lambda a, b: not match(a, b)))
+    if price is not None:
+        out[1:, 1:] = np.reshape([[price(a, b) for b in theirs] for a in mine], (len(mine), len(theirs)))
     if not (np.isfinite(out).all() and (out >= 0).all()):
         raise InputError(f"a {what} price is {out[~(np.isfinite(out) & (out >= 0))][0]}: prices must be 0 or more")
     return out
 
 
-def _numbers(data: Data, graph: Any, count: int) -> Tensor:
+def _numbers(graph: Any) -> Tensor:
     """Number the edges in the order of ``graph.edges``; both directions of one have the same number."""
-    number = torch.arange(count)
-    if not graph.is_directed():
-        twice = torch.tensor([1 if a == b else 2 for a, b in graph.edges], dtype=torch.long)
-        number = number.repeat_interleave(twice)
-    return number[:, None]
+    once = graph.is_directed()
+    times = torch.tensor([1 if once or a == b else 2 for a, b in graph.edges], dtype=torch.long)
+    return torch.arange(len(times)).repeat_interleave(times)[:, None]
 
 
 @dataclass(frozen=True)

@@ -76,14 +76,7 @@ class Epoch:
 
     @classmethod
     def of(cls, line: Line) -> Epoch:
-        """Read a line of a history.
-
-        Args:
-            line: A line, as the fit loop writes it.
-
-        Returns:
-            The epoch.
-        """
+        """Return the epoch of a line of a history, as the fit loop writes it."""
         return cls(line["epoch"], line["loss"], line["validation"], line["ordered"])
 
     @property

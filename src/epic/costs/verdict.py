@@ -32,13 +32,7 @@ def tell(
 ) -> None:
     """Log how well held-out graphs are told apart: a warning if that is no better than chance.
 
-    Args:
-        cost: The learned cost.
-        history: Its epochs.
-        train: Graphs that it was learned from.
-        validation_graphs: Graphs that were held out; None if there are none.
-        anchors: The graph that each held-out triplet starts from; None if there are none.
-        task: What labels are; inferred from them if None.
+    ``anchors`` are the graphs that held-out triplets start from.
     """
     best = min(history, key=lambda e: e.judged)
     chosen = f"epoch {best.epoch + 1} of {len(history)}"

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from epic.distance.pairs import CELLS, Pairs, assignment_of, large_pairs, operation_costs, reduced_costs
+from epic.distance.pairs import CELLS, Pairs, assignment_of, large_pairs, nodes_of, operation_costs, reduced_costs
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs
+from epic.graphs.ragged import owners, to_array
 from epic.matching.edges import ROUNDS, EdgeEdits, EdgePairs, EdgePricing, Edges, edge_edits, price_table
 from epic.matching.large_edges import match_large
 from epic.matching.types import Assignment, NodeCosts, OperationCosts, Pricing
@@ -114,7 +115,7 @@ class PricedGraphs:
         if len(one.ways) * len(other.ways) > CELLS:
             one, other = one.of_graphs(i), other.of_graphs(j)
         table = price_table(self.edge_cost, one, other)
-        (u, n), (v, m) = _nodes(self.a.ptr, i), _nodes(self.b.ptr, j)
+        (u, n), (v, m) = nodes_of(self.a.ptr, i), nodes_of(self.b.ptr, j)
         base = _sums(self.a.deletion, self.a.ptr)[i] + _sums(self.b.insertion, self.b.ptr)[j]
         weight = np.ones(i.size)
         if self.edge_cost.scale == "nodes":
@@ -140,7 +141,7 @@ class PricedGraphs:
             The assignments and their prices.
         """
         first, second = i.cpu().numpy(), j.cpu().numpy()
-        (u, n), (v, m) = _nodes(self.a.ptr, first), _nodes(self.b.ptr, second)
+        (u, n), (v, m) = nodes_of(self.a.ptr, first), nodes_of(self.b.ptr, second)
         columns, lower, edits = [np.empty(0, np.int64)], [np.empty(0)], []
         large = large_pairs(self.cost, n, m) & (rounds >= 0)
         for start, stop in self._runs(first, second, alone=large):
@@ -165,7 +166,7 @@ class PricedGraphs:
         A pair that is to be ``alone`` is a run of its own.
         """
         todo, done = [(0, i.size)] if i.size else [], []
-        (_, n), (_, m) = _nodes(self.a.ptr, i), _nodes(self.b.ptr, j)
+        (_, n), (_, m) = nodes_of(self.a.ptr, i), nodes_of(self.b.ptr, j)
         many = len(self.source.ways) * len(self.target.ways) > CELLS
         while todo:
             start, stop = todo.pop()
@@ -182,26 +183,16 @@ class PricedGraphs:
         return done
 
 
-def _nodes(ptr: Tensor, graphs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first node of graphs and how many they have."""
-    at = ptr.cpu().numpy().astype(np.int64, copy=False)
-    return at[graphs], at[graphs + 1] - at[graphs]
-
-
 def _sums(price: Tensor, ptr: Tensor) -> np.ndarray:
     """Sum prices of nodes over each graph."""
-    graph = np.arange(ptr.numel() - 1).repeat(ptr.diff().cpu().numpy())
-    return np.bincount(graph, price.cpu().numpy(), ptr.numel() - 1)
+    return np.bincount(owners(to_array(ptr)), to_array(price), ptr.numel() - 1)
 
 
 def edge_distance_matrix(priced: PricedGraphs, *, mirror: bool, progress: bool) -> Tensor:
     """Compute distances ``[A, B]`` that count nodes and edges, each an upper bound found by local search.
 
-    Args:
-        priced: The graphs.
-        mirror: Source and target are the same graphs at symmetric costs: the cheaper of both directions counts for
-            both, and a graph is at distance 0 from itself.
-        progress: Show a progress bar if it takes more than a second.
+    With ``mirror`` source and target are the same graphs at symmetric costs: the cheaper of both directions counts for
+    both, and a graph is at distance 0 from itself.
     """
     rows, columns = len(priced.a), len(priced.b)
     out = torch.zeros(rows, columns, dtype=torch.double)

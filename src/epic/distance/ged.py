@@ -19,17 +19,16 @@ from epic.distance.pairs import (
     reduced_costs,
 )
 from epic.errors import InputError, choose
-from epic.graphs.convert import pack
+from epic.graphs.convert import pack_one
 from epic.graphs.networkx import from_networkx, is_networkx
 from epic.graphs.packed import Graphs, PackedGraphs
-from epic.matching.edges import EdgeEdits, EdgePairs, EdgePricing, edge_edits
+from epic.matching.edges import ROUNDS, EdgeEdits, EdgePairs, EdgePricing, edge_edits
 from epic.matching.large import most_saved
 from epic.matching.large_edges import local_costs
 from epic.matching.search import search
 from epic.matching.types import Assignment, Pricing
 
 METHODS = ("nodes", "bipartite", "hausdorff", "edges", "exact")
-_ZERO = torch.zeros(1, dtype=torch.long)
 
 
 class EditDistance(float):
@@ -93,67 +92,55 @@ def _remake(state: dict[str, Any]) -> EditDistance:
 
 
 @torch.no_grad()
-def edit_distance(
+def find_distance(
     source: Graphs,
     target: Graphs,
     cost: Pricing,
     *,
     edge_cost: EdgePricing,
-    method: str = "edges",
+    method: str,
     time_limit: float | None = None,
 ) -> EditDistance:
-    """Compute an edit distance of two graphs.
+    """Compute an edit distance of two graphs; see :func:`epic.edit_distance`.
 
-    Args:
-        source: one graph, of PyG or networkx.
-        target: another one.
-        cost: what node operations cost.
-        edge_cost: what edge operations cost.
-        method: ``nodes`` (the cheapest node operations, where edges do not count; of large graphs, cheap ones and a
-            lower bound), ``bipartite`` (an assignment with
-            local edge costs, after Riesen and Bunke 2009), ``edges`` (a good assignment of nodes and edges, found by
-            local search), ``exact`` (the cheapest one, by branch and bound) or ``hausdorff`` (a lower bound in
-            quadratic time, without a path; Fischer et al. 2015).
-        time_limit: seconds after which ``exact`` gives the bounds reached so far (default: no limit).
-
-    Returns:
-        The distance with its bounds.
+    Of large graphs, ``nodes`` finds cheap operations and a lower bound.
     """
     choose(method, METHODS, "method")
     if time_limit is not None and not time_limit > 0:
         raise InputError(f"time_limit must be positive, got {time_limit}")
-    begin = time.perf_counter()
+    begin, zero = time.perf_counter(), torch.zeros(1, dtype=torch.long)
     one, other = _single(source, target)
     a, b = embed_both(cost, one, other)
+    n, m, pairs = one.num_nodes, other.num_nodes, Pairs(cost, source=a, target=b, i=zero, j=zero)
+    large = large_pairs(cost, n, m)
+
+    def found(lower: float, upper: float, **path: Any) -> EditDistance:
+        return EditDistance(lower, upper, method=method, seconds=time.perf_counter() - begin, **path)
+
     if method == "nodes":
-        assignment, prices = node_edits(Pairs(cost, source=a, target=b, i=_ZERO, j=_ZERO))
+        assignment, prices = node_edits(pairs)
         lower = upper = float(prices.distance)
-        n, m = one.num_nodes, other.num_nodes
-        if large_pairs(cost, n, m):
+        if large:
             saved = most_saved(reduced_costs(cost, source=a, target=b), n=n, m=m)
             lower = float(a.deletion.sum() + b.insertion.sum()) - saved
-        return EditDistance(lower, upper, method=method, seconds=_since(begin), assignment=assignment)
+        return found(lower, upper, assignment=assignment)
     priced = PricedGraphs.of(cost, edge_cost, a, b, one, other)
+    pair, base = priced.pairs(zero.numpy(), zero.numpy())
     if method == "hausdorff":
-        pair, _ = priced.pairs(_ZERO.numpy(), _ZERO.numpy())
-        low = hausdorff(pair, a.deletion.numpy(), b.insertion.numpy())
-        return EditDistance(low, np.inf, method=method, seconds=_since(begin))
-    found = priced.match(_ZERO, _ZERO, **({"rounds": -1} if method == "bipartite" else {}))
-    lower, edits, assignment = float(found.lower[0]), found.edges, found.assignment
-    upper = float(found.distance[0])
-    if method == "edges" and large_pairs(cost, one.num_nodes, other.num_nodes):
-        pair, base = priced.pairs(_ZERO.numpy(), _ZERO.numpy())
-        lower = max(lower, float(base[0]) - most_saved(local_costs(pair), n=one.num_nodes, m=other.num_nodes))
+        return found(hausdorff(pair, a.deletion.numpy(), b.insertion.numpy()), np.inf)
+    matched = priced.match(zero, zero, rounds=-1 if method == "bipartite" else ROUNDS)
+    lower, upper = float(matched.lower[0]), float(matched.distance[0])
+    assignment, edits = matched.assignment, matched.edges
+    if method == "edges" and large:
+        lower = max(lower, float(base[0]) - most_saved(local_costs(pair), n=n, m=m))
     if method == "exact" and lower < upper:
-        pair, base = priced.pairs(_ZERO.numpy(), _ZERO.numpy())
-        left = None if time_limit is None else max(1e-3, time_limit - _since(begin))
+        left = None if time_limit is None else max(1e-3, time_limit - (time.perf_counter() - begin))
         column, low, done = search(pair, assignment.partner, time_limit=left)
         assignment = assignment_of(column, u=pair.u, n=pair.n, v=pair.v, m=pair.m)
         edits = edge_edits(pair, column)
-        whole = Pairs(cost, source=priced.a, target=priced.b, i=_ZERO, j=_ZERO)
-        upper = float(operation_costs(whole, assignment).distance) + float(edits.distance[0])
+        upper = float(operation_costs(pairs, assignment).distance) + float(edits.distance[0])
         lower = upper if done else max(lower, float(base[0]) + low)
-    return EditDistance(lower, upper, method=method, seconds=_since(begin), assignment=assignment, edges=edits)
+    return found(lower, upper, assignment=assignment, edges=edits)
 
 
 def hausdorff(pair: EdgePairs, deletion: np.ndarray, insertion: np.ndarray) -> float:
@@ -162,14 +149,6 @@ def hausdorff(pair: EdgePairs, deletion: np.ndarray, insertion: np.ndarray) -> f
     Every node goes to the nearest node of the other graph, whether others go there too; a substitution is paid half
     from each side, and so is what it does to the edges of the two nodes (Fischer et al., Approximation of graph edit
     distance based on Hausdorff matching, Pattern Recognition, 2015). Differences of numbers of nodes and edges count.
-
-    Args:
-        pair: the costs of one pair.
-        deletion: price of deleting each source node.
-        insertion: price of inserting each target node.
-
-    Returns:
-        The distance.
     """
     n, m = int(pair.n[0]), int(pair.m[0])
     one, other = pair.source, pair.target
@@ -200,12 +179,7 @@ def _nearest_edges(
     if full.size and code.size:
         near = np.minimum.reduceat(table[code[:, None], other], other_ptr[full], axis=1) / 2
         best[:, full] = np.minimum(best[:, full], near)
-    return _by_node(best, ptr)
-
-
-def _by_node(value: np.ndarray, ptr: np.ndarray) -> np.ndarray:
-    """Sum rows over nodes."""
-    total = np.concatenate([np.zeros((1, value.shape[1])), value.cumsum(0)])
+    total = np.concatenate([np.zeros((1, best.shape[1])), best.cumsum(0)])
     return total[ptr[1:]] - total[ptr[:-1]]
 
 
@@ -213,14 +187,7 @@ def _single(source: Graphs, target: Graphs) -> list[PackedGraphs]:
     """Return two graphs packed, of PyG or of networkx."""
     if is_networkx(source) and is_networkx(target):
         source, target = from_networkx([source, target])
-    packs = []
-    for graph, what in ((source, "source"), (target, "target")):
-        packed = pack(from_networkx([graph])[0] if is_networkx(graph) else graph)
-        if len(packed) != 1:
-            raise InputError(f"the {what} must be one graph, got {len(packed)}")
-        packs.append(packed.to("cpu"))
-    return packs
-
-
-def _since(begin: float) -> float:
-    return time.perf_counter() - begin
+    return [
+        pack_one(from_networkx([graph])[0] if is_networkx(graph) else graph, what)
+        for graph, what in ((source, "source"), (target, "target"))
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -65,33 +66,22 @@ def nearest(
             parts.append((index, distance, tied + np.array([rows.start, 0]), tied_distance))
             solved += count
             bar.update(query.size)
-    index, distance, tied, tied_distance = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Neighbors(
-        torch.from_numpy(index),
-        torch.from_numpy(distance).to(torch.get_default_dtype()),
-        solved,
-        torch.from_numpy(tied),
-        torch.from_numpy(tied_distance),
-        rounding,
-    )
+    return _neighbors(*(np.concatenate(column) for column in zip(*parts, strict=True)), solved, rounding)
 
 
 def nearest_of(distances: Tensor, *, k: int, skip_self: bool) -> Neighbors:
-    """Find the k nearest target graphs of each source graph in a matrix of distances ``[A, B]``.
-
-    Args:
-        distances: the matrix.
-        k: number of neighbours.
-        skip_self: rows and columns are the same graphs, and no graph is its own neighbour.
-    """
+    """Find the k nearest target graphs of each source graph in a matrix of distances ``[A, B]``, as :func:`nearest`."""
     bound = distances.double().numpy().copy()
     if skip_self:
         np.fill_diagonal(bound, np.inf)
-    index, distance, tied, tied_distance, _ = _search(lambda q, j: bound[q, j], bound, k, 0.0)
-    near = torch.from_numpy(distance).to(torch.get_default_dtype())
-    return Neighbors(
-        torch.from_numpy(index), near, distances.numel(), torch.from_numpy(tied), torch.from_numpy(tied_distance), 0.0
-    )
+    *found, _ = _search(lambda q, j: bound[q, j], bound, k, 0.0)
+    return _neighbors(*found, distances.numel(), 0.0)
+
+
+def _neighbors(*found: Any) -> Neighbors:
+    """Make neighbours from indices, distances, ties and their distances; how many were solved, and the rounding."""
+    index, distance, tied, tied_distance = (torch.from_numpy(t) for t in found[:4])
+    return Neighbors(index, distance.to(torch.get_default_dtype()), found[4], tied, tied_distance, found[5])
 
 
 def _search(

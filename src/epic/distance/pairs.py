@@ -123,10 +123,7 @@ def assign_pairs(pairs: Pairs, *, exact: bool = False, rounds: int = len(ROUNDS)
     Returns:
         The assignments of all pairs.
     """
-    ends = (pairs.source.ptr, pairs.target.ptr, pairs.i, pairs.j)
-    ptr_s, ptr_t, i, j = (t.cpu().numpy().astype(np.int64, copy=False) for t in ends)
-    u, n = ptr_s[i], ptr_s[i + 1] - ptr_s[i]
-    v, m = ptr_t[j], ptr_t[j + 1] - ptr_t[j]
+    (u, n), (v, m) = nodes_of(pairs.source.ptr, pairs.i), nodes_of(pairs.target.ptr, pairs.j)
     reduced = reduced_costs(pairs.cost, source=pairs.source, target=pairs.target)
     large = large_pairs(pairs.cost, n, m) & (not exact)
     column, top, small = np.empty(int(n.sum()), dtype=np.int64), offsets(n), np.flatnonzero(~large)
@@ -141,6 +138,12 @@ def assign_pairs(pairs: Pairs, *, exact: bool = False, rounds: int = len(ROUNDS)
     return assignment_of(column, u=u, n=n, v=v, m=m)
 
 
+def nodes_of(ptr: Tensor, graphs: Tensor | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first node of graphs and how many they have."""
+    at, graphs = (to_array(torch.as_tensor(t)).astype(np.int64, copy=False) for t in (ptr, graphs))
+    return at[graphs], at[graphs + 1] - at[graphs]
+
+
 @cache
 def _tell_of_large_pairs() -> None:
     """Say once that an assignment is not the cheapest."""
@@ -153,14 +156,9 @@ def _tell_of_large_pairs() -> None:
 
 
 def assignment_of(column: np.ndarray, *, u: np.ndarray, n: np.ndarray, v: np.ndarray, m: np.ndarray) -> Assignment:
-    """Build assignments from the column that each row is matched to.
+    """Build assignments from the target node that replaces each source node, counted within its pair; -1 where none.
 
-    Args:
-        column: for each source node, the target node that replaces it, counted within its pair; -1 where none.
-        u: first node of each source graph.
-        n: number of nodes of each source graph.
-        v: first node of each target graph.
-        m: number of nodes of each target graph.
+    Pair p has ``n[p]`` source nodes from ``u[p]`` on and ``m[p]`` target nodes from ``v[p]`` on.
     """
     source_ptr, target_ptr = offsets(n), offsets(m)
     kept = (column >= 0).nonzero()[0]
@@ -187,17 +185,9 @@ def operation_costs(pairs: Pairs, assignment: Assignment) -> OperationCosts:
     source, target = pairs.source, pairs.target
     device = source.deletion.device
     kept = (assignment.partner >= 0).nonzero()[0]
-    at, u, v, all_u, all_v, new = (
-        torch.from_numpy(t).to(device)
-        for t in (
-            kept,
-            assignment.source[kept],
-            assignment.target[assignment.partner[kept]],
-            assignment.source,
-            assignment.target,
-            assignment.origin < 0,
-        )
-    )
+    chosen = kept, assignment.source[kept], assignment.target[assignment.partner[kept]]
+    every = assignment.source, assignment.target, assignment.origin < 0
+    at, u, v, all_u, all_v, new = (torch.from_numpy(t).to(device) for t in (*chosen, *every))
     matched = source.embedding.index_select(0, u)[:, None], target.embedding.index_select(0, v)[:, None]
     substituted = pairs.cost.substitution(*matched)[:, 0, 0].to(source.deletion.dtype)
     return OperationCosts(

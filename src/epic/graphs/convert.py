@@ -57,6 +57,14 @@ def pack(graphs: Graphs, *, check: bool = True) -> PackedGraphs:
     return packed
 
 
+def pack_one(graph: Graphs, what: str) -> PackedGraphs:
+    """Return one graph packed, on the CPU; an error calls it by what it is."""
+    packed = pack(graph)
+    if len(packed) != 1:
+        raise InputError(f"the {what} must be one graph, got {len(packed)}")
+    return packed.to("cpu")
+
+
 def _as_list(graphs: Graphs) -> list[Data]:
     if isinstance(graphs, Data):
         return [graphs]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from epic.costs.base import Cost, check_cost
 from epic.costs.edge import EdgeCost
 from epic.costs.unit import UnitCost
-from epic.distance.ged import EditDistance
-from epic.distance.ged import edit_distance as graph_edit_distance
+from epic.distance.ged import EditDistance, find_distance
 from epic.graphs.networkx import is_networkx
 from epic.graphs.packed import Graphs
 
@@ -49,11 +48,5 @@ def edit_distance(
     """
     if edge_cost is None:
         edge_cost = EdgeCost(directed=any(is_networkx(g) and g.is_directed() for g in (source, target)))
-    return graph_edit_distance(
-        source,
-        target,
-        check_cost(cost) or UnitCost(),
-        edge_cost=EdgeCost.of(edge_cost),
-        method=method,
-        time_limit=time_limit,
-    )
+    cost, prices = check_cost(cost) or UnitCost(), EdgeCost.of(edge_cost)
+    return find_distance(source, target, cost, edge_cost=prices, method=method, time_limit=time_limit)
