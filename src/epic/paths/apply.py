@@ -60,8 +60,8 @@ def apply_operations(operations: Operations, done: np.ndarray) -> Intermediate:
     place_s[replaced] = place_t[assignment.partner[replaced]]
     fate = stays + 2 * (done_source & ~swapped).view(np.int8)  # 1: it stays, 2: it is deleted, 0: it is replaced
 
-    at_s, ends_s, owner_s = _edges(graphs, i, assignment.source_ptr)
-    at_t, ends_t, owner_t = _edges(graphs, j, assignment.target_ptr)
+    at_s, ends_s, owner_s = edges_of(graphs, i, assignment.source_ptr)
+    at_t, ends_t, owner_t = edges_of(graphs, j, assignment.target_ptr)
     # An edge lives on if one end still stays and neither is deleted; it is there already if both its ends are.
     lives = (fate[ends_s[0]] | fate[ends_s[1]] == 1).nonzero()[0]
     born = (done_target[ends_t[0]] & done_target[ends_t[1]]).nonzero()[0]
@@ -97,7 +97,7 @@ def _place(kept: np.ndarray, first: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     return kept.cumsum() - kept + first.repeat(lengths(ptr))
 
 
-def _edges(graphs: PackedGraphs, index: Tensor, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def edges_of(graphs: PackedGraphs, index: Tensor, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the edges of the graphs ``index``: where they are, their ends counted along ``ptr``, and their graph."""
     number, edge_ptr, node_ptr = (t.cpu().numpy() for t in (index, graphs.edge_ptr, graphs.ptr))
     count = edge_ptr[number + 1] - edge_ptr[number]

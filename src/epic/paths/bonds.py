@@ -7,6 +7,7 @@ bonds of the target can lie in several ways, they lie as in the source.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,16 +44,10 @@ class Bonds:
     aromatic: np.ndarray
     faults: tuple[str | None, ...]
 
-    def alternate(self, ptr: np.ndarray) -> None:
-        """Move double bonds within aromatic systems of the targets to where the sources have them, in place.
-
-        Args:
-            ptr: Offsets of the operations of each pair.
-        """
-        from epic._kernels import orders
-
-        run = orders.alternate_all if backend.enabled() else orders.PLAIN["alternate_all"]
-        run(ptr, self.arrays, self.aromatic)
+    @cached_property
+    def whole(self) -> np.ndarray:
+        """Whether both ends of each pair are valid molecules."""
+        return np.array([why is None for why in self.faults], dtype=bool)
 
     def search(self, ptr: np.ndarray, order: np.ndarray, *, tries: int, seed: int = 0) -> tuple[np.ndarray, ...]:
         """Improve orders of operations: more graphs on the way are valid and connected, and no fewer are valid.
@@ -82,7 +77,10 @@ def with_bonds(ops: Operations) -> Operations:
     Raises:
         InputError: The graphs are not known to be molecules, or RDKit is missing.
     """
+    from epic._kernels import orders
+
     rdkit()
+    alternate = orders.alternate_all if backend.enabled() else orders.PLAIN["alternate_all"]
     graphs, i, j, m = ops.graphs.to("cpu"), ops.i.cpu(), ops.j.cpu(), ops.assignment
     chemistry, pairs = chemistry_of(graphs), i.numel()
     graphs, faults = _kekulised(graphs, torch.cat([i, j]).unique().tolist(), chemistry)
@@ -117,7 +115,7 @@ def with_bonds(ops: Operations) -> Operations:
     aromatic[slot[marked]] = aromatic[back[marked]] = True
     first = offsets(np.bincount(names // max(len(ops), 1), minlength=len(ops)))
     bonds = Bonds(chemistry, (first, names % max(len(ops), 1), old, new, kind, room), aromatic, told)
-    bonds.alternate(ops.ptr)
+    alternate(ops.ptr, bonds.arrays, aromatic)
     value = value.copy()
     value[theirs & kept] = new[slot[theirs & kept]]
     return replace(ops, graphs=replace(ends, edge={**ends.edge, ORDER: torch.from_numpy(value)}), bonds=bonds)

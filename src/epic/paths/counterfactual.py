@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +26,7 @@ from epic.paths.operations import Operations
 from epic.random import Seed, base_seed
 
 Finish = Callable[[PackedGraphs], PackedGraphs]
+Ask = Callable[[PackedGraphs], Tensor]
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def counterfactual(
     others = pack(reference)
     k, tries = need_count(k, "k"), need_count(tries, "tries")
     with evaluating(model):
-        ask = _Question(model)
+        ask = partial(_classes, model)
         before = int(ask(pack([graph]))[0])
         if before < 0:
             raise InputError("the graph has no nodes, so there is nothing to explain")
@@ -131,30 +134,14 @@ def counterfactual(
         if there.numel() == 0:
             what = "another class" if target is None else f"class {target}"
             raise InputError(f"the model puts none of the {len(others)} reference graphs into {what}: give other ones")
-        near = cost.nearest(
-            [graph],
-            others.select(there),
-            k=min(k, there.numel()),
-            matching=matching,
-            edge_cost=edge_cost,
-            progress=False,
-        )
-        found, number = [], base_seed(seed)
+        by: dict[str, Any] = {"matching": matching, "edge_cost": edge_cost}
+        near = cost.nearest([graph], others.select(there), k=min(k, there.numel()), **by, progress=False)
+        found, number, bare = [], base_seed(seed), _bare(graph)
         for at in there[near.index[0]].tolist():
             for turn in range(tries):
-                path = edit_path(
-                    _bare(graph),
-                    _bare(others.graph(at)),
-                    cost,
-                    matching=matching,
-                    edge_cost=edge_cost,
-                    order=order,
-                    seed=number + turn,
-                    finish=finish,
-                )
-                wanted = int(classes[at])
-                done = _first_step(path, ask, wanted)
-                done = _spare(path, ask, wanted, done)
+                goal, wanted = _bare(others.graph(at)), int(classes[at])
+                path = edit_path(bare, goal, cost, **by, order=order, seed=number + turn, finish=finish)
+                done = _spare(path, ask, wanted, _first_step(path, ask, wanted))
                 found.append((_cost(path._ops, done), done, path, wanted, at))
     price, done, path, wanted, at = min(found, key=lambda each: each[0])
     rank = np.empty(len(path), dtype=np.int64)
@@ -163,19 +150,13 @@ def counterfactual(
     return Counterfactual(ordered, int(done.sum()), price, before, wanted, at)
 
 
-class _Question:
-    """Asks the model for classes, some graphs at a time."""
-
-    def __init__(self, model: Callable[[Batch], Tensor]) -> None:
-        self.model = model
-
-    def __call__(self, graphs: PackedGraphs) -> Tensor:
-        """Return the class of each graph; -1 of a graph without nodes, which no model is asked about."""
-        classes = torch.full((len(graphs),), -1)
-        able = graphs.sizes.nonzero()[:, 0]
-        if able.numel():
-            classes[able] = class_scores(self.model, graphs.select(able)).argmax(1)
-        return classes
+def _classes(model: Callable[[Batch], Tensor], graphs: PackedGraphs) -> Tensor:
+    """Return the class of each graph; -1 of a graph without nodes, which no model is asked about."""
+    classes = torch.full((len(graphs),), -1)
+    able = graphs.sizes.nonzero()[:, 0]
+    if able.numel():
+        classes[able] = class_scores(model, graphs.select(able)).argmax(1)
+    return classes
 
 
 def _bare(graph: Data) -> Data:
@@ -191,21 +172,17 @@ def _graphs(path: EditPath, done: Sequence[np.ndarray]) -> PackedGraphs:
     return join([path.after(some)[0] for some in done])
 
 
-def _first_step(path: EditPath, ask: _Question, wanted: int) -> np.ndarray:
+def _first_step(path: EditPath, ask: Ask, wanted: int) -> np.ndarray:
     """Mark the operations up to the first step at which the model answers as wanted; the last step does."""
     sets = [path._rank < step for step in range(1, len(path) + 1)]
     right = (ask(_graphs(path, sets)) == wanted).nonzero()[:, 0] if sets else torch.empty(0)
     return sets[int(right[0])] if right.numel() else np.ones(len(path), dtype=bool)
 
 
-def _spare(path: EditPath, ask: _Question, wanted: int, done: np.ndarray) -> np.ndarray:
+def _spare(path: EditPath, ask: Ask, wanted: int, done: np.ndarray) -> np.ndarray:
     """Undo operations as long as the model answers as wanted, the one that saves most first."""
     while done.any():
-        sets = []
-        for at in np.flatnonzero(done):
-            fewer = done.copy()
-            fewer[at] = False
-            sets.append(fewer)
+        sets = [done & (np.arange(done.size) != at) for at in np.flatnonzero(done)]
         kept = (ask(_graphs(path, sets)) == wanted).numpy()
         if not kept.any():
             break

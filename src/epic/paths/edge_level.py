@@ -22,6 +22,8 @@ from epic.distance.pairs import Pairs, assign_pairs
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import counts, offsets, owners, ranges
 from epic.matching.types import NodeCosts
+from epic.paths.apply import edges_of
+from epic.paths.operations import positions
 from epic.random import uniform
 
 
@@ -99,9 +101,7 @@ class EdgePaths:
             np.minimum.at(key, self.place_op[end[at]], key[self.slot_op[at]])
             at = np.flatnonzero(goes[end])
             np.maximum.at(key, self.place_op[end[at]], key[self.slot_op[at]])
-        rank = np.empty(len(self), np.int64)
-        rank[np.argsort(self.pair + key, kind="stable")] = np.arange(len(self))
-        return rank - self.ptr[:-1][self.pair]
+        return positions(key, self.pair, self.ptr)
 
     def _state(self, done: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Mark the places that exist and those already edited, then slots alike."""
@@ -119,10 +119,8 @@ class EdgePaths:
         alive, _, joined, _ = self._state(done)
         alive &= among[self.pair_of_place]
         low, high = self.slots[:, joined & among[self.pair_of_place[self.slots[0]]]]
-        shape = (alive.size, alive.size)
-        _, part = connected_components(
-            coo_array((np.ones(low.size, np.int8), (low, high)), shape=shape), directed=False
-        )
+        joins = coo_array((np.ones(low.size, np.int8), (low, high)), shape=(alive.size, alive.size))
+        _, part = connected_components(joins, directed=False)
         owner = np.full(alive.size, -1)
         owner[part[alive]] = self.pair_of_place[alive]  # of each part that has nodes
         return np.bincount(owner[owner >= 0], minlength=among.size) == 1
@@ -173,20 +171,15 @@ def edge_paths(graphs: PackedGraphs, *, i: Tensor, j: Tensor, use_x: bool = True
     label = nodes.embedding[:, 0].numpy()
     edit = (source < 0) | (target < 0) | (label[source] != label[target])
 
-    at_s, ends_s = _arcs(graphs, i.numpy(), place_s, m.source_ptr)
-    at_t, ends_t = _arcs(graphs, j.numpy(), place_t, m.target_ptr)
-    arc, ends = np.concatenate([at_s, at_t]), np.concatenate([ends_s, ends_t], axis=1)
+    (at_s, ends_s, _), (at_t, ends_t, _) = edges_of(graphs, i, m.source_ptr), edges_of(graphs, j, m.target_ptr)
+    arc, ends = np.concatenate([at_s, at_t]), np.concatenate([place_s[ends_s], place_t[ends_t]], axis=1)
     names, arc_slot = np.unique(ends.min(0) * source.size + ends.max(0), return_inverse=True)
     arc_slot = arc_slot.reshape(-1)
     in_source = np.bincount(arc_slot[: at_s.size], minlength=names.size) > 0
     in_target = np.bincount(arc_slot[at_s.size :], minlength=names.size) > 0
     # Equal slots hold the same arcs: the sum of their codes, taken with opposite signs, is zero.
-    code = (
-        np.zeros(graphs.edge_index.shape[1], np.int64)
-        if graphs.edge_attr is None
-        else row_codes(graphs.edge_attr).numpy()
-    )
-    mixed = _scatter(code[arc] + (ends[0] > ends[1]))
+    code = 0 if graphs.edge_attr is None else row_codes(graphs.edge_attr).numpy()[arc]
+    mixed = _scatter(code + (ends[0] > ends[1]))
     mixed[at_s.size :] *= -1
     balance = np.zeros(names.size, np.int64)
     np.add.at(balance, arc_slot, mixed)
@@ -204,14 +197,6 @@ def edge_paths(graphs: PackedGraphs, *, i: Tensor, j: Tensor, use_x: bool = True
     return EdgePaths(
         ptr, place_ptr, source, target, place_op, slots, in_source, in_target, slot_op, arc, arc_slot, ends, at_s.size
     )
-
-
-def _arcs(graphs: PackedGraphs, index: np.ndarray, place: np.ndarray, ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the directed edges of the graphs ``index`` and the places of their ends."""
-    edge_ptr, node_ptr = graphs.edge_ptr.numpy(), graphs.ptr.numpy()
-    count = edge_ptr[index + 1] - edge_ptr[index]
-    at = ranges(edge_ptr[index], count)
-    return at, place[graphs.edge_index.numpy()[:, at] + np.repeat(ptr[:-1] - node_ptr[index], count)]
 
 
 def _scatter(code: np.ndarray) -> np.ndarray:

@@ -25,8 +25,8 @@ from epic.distance.edges import PricedGraphs, choose_matching
 from epic.distance.pairs import Pairs, large_pairs, node_edits
 from epic.errors import InputError, choose
 from epic.graphs.checks import check_same_features
-from epic.graphs.convert import pack
-from epic.graphs.packed import Graphs, PackedGraphs, join, matrix
+from epic.graphs.convert import pack_one
+from epic.graphs.packed import PackedGraphs, join, matrix
 from epic.labels import count_classes, mix, soft_labels
 from epic.paths.apply import Intermediate, apply_operations
 from epic.paths.bonds import with_bonds
@@ -144,8 +144,7 @@ class EditPath:
         k = self._step(k)
         graphs, at = self.after(self._rank < k)
         graph = graphs.graph(0)
-        graph.source_node = torch.from_numpy(at.source_node)
-        graph.target_node = torch.from_numpy(at.target_node)
+        graph.source_node, graph.target_node = (torch.from_numpy(t) for t in (at.source_node, at.target_node))
         if self._labels is not None:
             graph.y = self.label(k)[None]
         return graph
@@ -306,7 +305,7 @@ def edit_path(
         InputError: the graphs cannot be compared.
     """
     cost, order = check_cost(cost) or UnitCost(), choose(order, ORDERS, "order")
-    one, other = _single(source, "source"), _single(target, "target")
+    one, other = pack_one(source, "source"), pack_one(target, "target")
     check_same_features(one, other)
     one, other = _same_labels(one, other)
     ends = join([one.only(other), other.only(one)])
@@ -342,10 +341,3 @@ def _same_labels(one: PackedGraphs, other: PackedGraphs) -> tuple[PackedGraphs, 
     if a.shape != b.shape or a.is_floating_point() != b.is_floating_point():
         raise InputError("the labels y of the two graphs differ in width or kind: give both the same")
     return replace(one, y=a), replace(other, y=b)
-
-
-def _single(graph: Graphs, what: str) -> PackedGraphs:
-    packed = pack(graph)
-    if len(packed) != 1:
-        raise InputError(f"the {what} must be one graph, got {len(packed)}")
-    return packed.to("cpu")

@@ -13,7 +13,7 @@ from epic._threads import few_threads
 from epic.distance.edges import PricedGraphs
 from epic.distance.pairs import CHUNK, Pairs, node_edits
 from epic.graphs.packed import PackedGraphs
-from epic.graphs.ragged import counts, lengths
+from epic.graphs.ragged import counts, lengths, offsets
 from epic.matching.edges import EdgePricing
 from epic.matching.types import NodeCosts, Pricing
 from epic.paths.apply import apply_operations
@@ -138,7 +138,7 @@ def _best_steps(operations: Operations, rank: np.ndarray, steps: np.ndarray, cha
     best = np.zeros(n.size, dtype=np.int64)
     np.maximum.at(best, operations.pair, value)
     good = (value > 0) & (value == best[operations.pair])
-    count, before = counts(good, operations.ptr), np.concatenate([[0], good.cumsum()])[operations.ptr[:-1]]
+    count, before = counts(good, operations.ptr), offsets(good)[operations.ptr[:-1]]
     picked = before + (chance * count).astype(np.int64)
     steps = steps.copy()
     steps[count > 0] = number[good][picked[count > 0]]

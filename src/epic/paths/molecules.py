@@ -40,7 +40,7 @@ def as_molecules(made: PackedGraphs, bonds: Bonds) -> PackedGraphs:
     order, made = made.edge[ORDER], without_bonds(made)
     if made.x is None or made.edge_attr is None:
         return made
-    fine = torch.tensor([why is None for why in bonds.faults]).repeat_interleave(made.edge_ptr.diff())
+    fine = torch.from_numpy(bonds.whole).repeat_interleave(made.edge_ptr.diff())
     x, attributes = made.x.clone(), made.edge_attr.clone()
     if bonds.chemistry is None:
         attributes[fine, 0] = order[fine] - 1

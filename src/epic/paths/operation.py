@@ -52,10 +52,6 @@ class Operation:
         return f"{self.kind.capitalize()}({what}, {self.cost:.2f}{more})"
 
 
-def _operation(source: int, target: int, cost: float, edges: tuple[EdgeOperation, ...]) -> Operation:
-    return Operation(_kind(source, target), None if source < 0 else source, None if target < 0 else target, cost, edges)
-
-
 def _kind(source: int, target: int) -> str:
     return "insert" if source < 0 else "delete" if target < 0 else "substitute"
 
@@ -67,11 +63,12 @@ def operations_of(ops: Operations, rank: np.ndarray) -> tuple[Operation, ...]:
         ops: The operations.
         rank: Position of each of them on the path.
     """
-    edges = _edge_operations(ops, rank)
-    return tuple(
-        _operation(int(ops.source[r]), int(ops.target[r]), float(ops.price[r]), tuple(edges.get(step, ())))
-        for step, r in enumerate(np.argsort(rank))
-    )
+    edges, made = _edge_operations(ops, rank), []
+    for step, r in enumerate(np.argsort(rank)):
+        source, target = int(ops.source[r]), int(ops.target[r])
+        one, other = (None if node < 0 else node for node in (source, target))
+        made.append(Operation(_kind(source, target), one, other, float(ops.price[r]), tuple(edges.get(step, ()))))
+    return tuple(made)
 
 
 def _edge_operations(ops: Operations, rank: np.ndarray) -> dict[int, list[EdgeOperation]]:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from epic.graphs.packed import PackedGraphs
-from epic.graphs.ragged import counts, lengths, merge, offsets, owners, to_array
+from epic.graphs.ragged import counts, lengths, merge, offsets, owners, ranks, to_array
 from epic.matching.edges import EdgeEdits
 from epic.matching.types import Assignment, OperationCosts
 from epic.paths.bonds import Bonds
@@ -92,8 +92,7 @@ class Operations:
 
     def marks(self, done: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which source and which target nodes have had their operation; ``done`` marks operations."""
-        source = np.zeros(self.assignment.source.size, dtype=bool)
-        target = np.zeros(self.assignment.target.size, dtype=bool)
+        source, target = (np.zeros(t.size, dtype=bool) for t in (self.assignment.source, self.assignment.target))
         source[self.source[done & (self.source >= 0)]] = True
         target[self.target[done & (self.target >= 0)]] = True
         return source, target
@@ -117,9 +116,7 @@ class Operations:
 
     def ranks(self, key: np.ndarray) -> np.ndarray:
         """Return the position of each operation in its pair's path when sorted by ``key`` in [0, 1)."""
-        rank = np.empty(key.size, dtype=np.int64)
-        rank[np.argsort(self.pair + key, kind="stable")] = np.arange(key.size)
-        return rank - self.ptr[:-1].repeat(lengths(self.ptr))
+        return positions(key, self.pair, self.ptr)
 
     def inverse(self, rank: np.ndarray) -> np.ndarray:
         """Return the operation of each pair at each position, counted within the pair; from these, the positions."""
@@ -137,9 +134,15 @@ class Operations:
             rank: The position of each operation of pairs with bonds.
         """
         assert self.bonds is not None
-        known = np.array([why is None for why in self.bonds.faults], dtype=bool)[self.pair]
         _, valid, connected = self.bonds.search(self.ptr, self.inverse(rank), tries=0)
-        return valid & known, connected
+        return valid & self.bonds.whole[self.pair], connected
+
+
+def positions(key: np.ndarray, pair: np.ndarray, ptr: np.ndarray) -> np.ndarray:
+    """Return the place of each key in [0, 1) among those of its pair, the lowest first."""
+    rank = np.empty(key.size, dtype=np.int64)
+    rank[np.argsort(pair + key, kind="stable")] = np.arange(key.size)
+    return rank - ptr[:-1].repeat(lengths(ptr))
 
 
 @dataclass(frozen=True)
@@ -214,8 +217,7 @@ def draw_order(ops: Operations, order: str, generator: torch.Generator) -> tuple
         assert ops.bonds is not None
         start, seed = ops.ranks(key), int(torch.randint(1 << 31, (1,), generator=generator))
         found, *_ = ops.bonds.search(ops.ptr, ops.inverse(start), tries=TRIES, seed=seed)
-        rank, whole = ops.inverse(found), np.array([why is None for why in ops.bonds.faults], dtype=bool)
-        return np.where(whole[ops.pair], rank, start), list(ops.bonds.faults)
+        return np.where(ops.bonds.whole[ops.pair], ops.inverse(found), start), list(ops.bonds.faults)
     target = ops.graphs.select(ops.j).to("cpu")
     if order == "bfs":
         along = (breadth_first(target, generator).numpy() + 0.5) / target.sizes[target.graph_of_node].numpy()
@@ -258,11 +260,7 @@ def breadth_first(graphs: PackedGraphs, generator: torch.Generator) -> Tensor:
         new = fresh.nonzero()[:, 0]
         if new.numel() == 0:
             return place
-        # By graph, then parent, then chance: three stable sorts, least significant first.
-        new = new[torch.argsort(chance[new], stable=True)]
-        new = new[torch.argsort(parent[new], stable=True)]
-        new = new[torch.argsort(owner[new], stable=True)]
+        new = new[torch.argsort(chance[new], stable=True)]  # by chance under the same parent
         added = torch.bincount(owner[new], minlength=len(graphs))
-        first = added.cumsum(0) - added
-        place[new] = count[owner[new]] + torch.arange(new.numel(), device=device) - first[owner[new]]
+        place[new] = count[owner[new]] + ranks(parent[new], group=owner[new], ptr=added.cumsum(0) - added)
         count = count + added
