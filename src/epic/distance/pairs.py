@@ -21,7 +21,7 @@ from epic._threads import few_threads
 from epic.graphs.checks import check_same_features
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
-from epic.graphs.ragged import AREA, buckets, offsets, padded_index, padded_mask, ranges, to_array
+from epic.graphs.ragged import buckets, offsets, padded_index, padded_mask, ranges, to_array
 from epic.matching.large import LARGE, ROUNDS, assign_large
 from epic.matching.reduced import EuclideanReducedCosts, ReducedCosts
 from epic.matching.sinkhorn import sinkhorn
@@ -269,9 +269,9 @@ def mean_substitution(block: PairCosts) -> Tensor:
     return torch.where(mean > 0, mean, 1.0)
 
 
-def padded_blocks(pairs: Pairs, *, area: int = AREA) -> Iterator[PairCosts]:
-    """Yield the costs of any number of pairs, in padded groups of similar size of at most ``area`` entries."""
-    for group in buckets(pairs.source.ptr.diff()[pairs.i], pairs.target.ptr.diff()[pairs.j], area):
+def padded_blocks(pairs: Pairs) -> Iterator[PairCosts]:
+    """Yield the costs of any number of pairs, in padded groups of similar size."""
+    for group in buckets(pairs.source.ptr.diff()[pairs.i], pairs.target.ptr.diff()[pairs.j]):
         yield replace(padded_costs(replace(pairs, i=pairs.i[group], j=pairs.j[group])), pair=group)
 
 

@@ -99,9 +99,7 @@ def objective(one: Side, two: Side, plan: np.ndarray, structure: float) -> float
     return (1 - structure) * float((_apart(one.x, two.x) * plan).sum()) + structure * bend
 
 
-def couple(
-    one: Side, two: Side, *, starts: list[np.ndarray], structure: float, steps: int = STEPS
-) -> tuple[np.ndarray, float]:
+def couple(one: Side, two: Side, *, starts: list[np.ndarray], structure: float) -> tuple[np.ndarray, float]:
     """Return the best coupling found from some start, and its squared cost, which is no higher than that of any start.
 
     Conditional gradient: the linear problem at the current coupling gives a direction, and the cost along it is a
@@ -124,7 +122,7 @@ def couple(
     for plan in starts:
         bend = bent(plan)
         value = constant + float(((linear + bend / 2) * plan).sum())
-        for _ in range(steps):
+        for _ in range(STEPS):
             gradient = linear + bend
             # Costs below 0 make the solver call the problem infeasible, and return nothing.
             target = solve(p, q, gradient - gradient.min(), numItermax=1_000_000, center_dual=False) / whole
