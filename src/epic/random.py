@@ -42,10 +42,10 @@ def derived(*parts: object) -> torch.Generator:
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seeded(seed: Seed) -> Iterator[None]:
     """Let torch draw from ``seed`` inside the block, as initial weights do; afterwards its state is as before."""
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed % 2**64)  # torch.manual_seed would seed other devices too
+        torch.default_generator.manual_seed(base_seed(seed) % 2**64)  # torch.manual_seed would seed other devices too
         yield
 
 

@@ -57,9 +57,9 @@ def quality(
     configs = [run_config(method=name, settings=known[name], **run) for name in names]
     loaded, split = dataset_of(configs[0], data)
     tell_notes(loaded)
-    train, validation = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
+    train = loaded.graphs.select(split.train)
     folder, seed, chemistry = cache_folder() / "costs", run["seed"], dataset_names(loaded).chemistry
-    learned, _ = cost_of(configs[0].cost, train, validation, seed, folder, task=loaded.task, progress=progress())
+    learned, _ = cost_of(configs[0].cost, loaded, split, seed, folder, progress=progress())
     distances: dict[str, Cost] = {"learned": learned, "unit": UnitCost()}
 
     found = {"(originals)": quality_of_originals(train, graphs, seed, chemistry)}

@@ -15,7 +15,7 @@ from epic.errors import InputError, choose, need_count
 from epic.graphs.packed import PackedGraphs
 from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, feature_schemas, gcn_scale
 from epic.nn.messages import Segments, SortedEdges, segment_sum
-from epic.random import Seed, base_seed, seeded
+from epic.random import Seed, seeded
 
 POOLS = ("sum", "mean")
 MOST = 1 << 14
@@ -176,5 +176,5 @@ def backbone_for(graphs: PackedGraphs, *, outputs: int, conv: str = "gin", seed:
         edges = FeatureSchema("int", tuple(map(max, edges.sizes, BOND_SIZES)))
     for name in changes:
         choose(name, BackboneConfig.__dataclass_fields__, "option of the backbone")
-    with seeded(base_seed(seed)):
+    with seeded(seed):
         return Backbone(nodes, edges, outputs, replace(OGB if molecules else TU, conv=conv, **changes))

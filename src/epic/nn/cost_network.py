@@ -50,12 +50,7 @@ class CostNetwork(nn.Module):
 
     def forward(self, graphs: PackedGraphs) -> tuple[Tensor, Tensor]:
         """Return embeddings ``[N, num_layers * hidden_channels]`` and prices ``[N]``."""
-        if self.nodes.kind == "degree":
-            h = self.encode(graphs.degree()[:, None], "degree")
-        elif graphs.x is None:
-            raise InputError("the graphs have no x, but the cost was learned on graphs that have")
-        else:
-            h = self.encode(graphs.x, "x")
+        h = self.encode.of_nodes(graphs, "the cost was learned")
         if self.edges is not None and graphs.edge_attr is None:
             raise InputError("the graphs have no edge_attr, but the cost was learned on graphs that have")
         sorted_edges = SortedEdges(graphs.edge_index, h.shape[0])

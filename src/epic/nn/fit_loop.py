@@ -78,14 +78,14 @@ class FitOptions:
         object.__setattr__(self, "seed", base_seed(self.seed))
         choose(self.schedule, SCHEDULES, "schedule")
         for field in fields(self):
-            if field.type in ("int", "float"):
+            if field.type in ("int", "float", "int | None") and getattr(self, field.name) is not None:
                 value = need_number(getattr(self, field.name), field.name)
-                if field.type == "int" and value != round(value):
+                if field.type != "float" and value != round(value):
                     raise InputError(f"{field.name} must be a whole number, got {value}")
         if not 0 <= self.average < 1:
             raise InputError(f"average must lie in [0, 1), got {self.average}")
         for name in self.positive:
-            if getattr(self, name) <= 0:
+            if getattr(self, name) is not None and getattr(self, name) <= 0:
                 raise InputError(f"{name} must be positive, got {getattr(self, name)}")
         for name in ("weight_decay", "decay_every", "patience"):
             if getattr(self, name) < 0:

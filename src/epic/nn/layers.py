@@ -83,6 +83,14 @@ class Encoder(nn.Module):
             return self.linear(value.to(self.linear.weight.dtype))
         return self.table(torch.minimum(value.long() + self.first, self.last)).sum(1)
 
+    def of_nodes(self, graphs: PackedGraphs, learned: str) -> Tensor:
+        """Return the vectors of all nodes, from ``x`` or from degrees; ``learned`` says what was, for messages."""
+        if self.columns.kind == "degree":
+            return self(graphs.degree()[:, None], "degree")
+        if graphs.x is None:
+            raise InputError(f"the graphs have no x, but {learned} on graphs that have")
+        return self(graphs.x, "x")
+
 
 def gcn_scale(sorted_edges: SortedEdges, edge_weight: Tensor | None, like: Tensor) -> Tensor:
     """GCN's normalisation ``[nodes, 1]``: one over the root of the weighted in-degree, self-loop included."""

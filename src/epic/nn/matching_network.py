@@ -8,7 +8,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs
 from epic.graphs.ragged import buckets, padded_index
 from epic.nn.layers import Encoder, FeatureSchema
@@ -105,7 +104,6 @@ class MatchingNetwork(nn.Module):
         self, nodes: FeatureSchema, edges: FeatureSchema | None, *, hidden_channels: int = 100, num_layers: int = 5
     ) -> None:
         super().__init__()
-        self.nodes = nodes
         self.first = Encoder(nodes, hidden_channels)
         self.rounds = nn.ModuleList(Round(hidden_channels, edges) for _ in range(num_layers))
         self.gate = nn.Linear(hidden_channels, 2 * hidden_channels)
@@ -116,12 +114,7 @@ class MatchingNetwork(nn.Module):
     def forward(self, graphs: PackedGraphs, parts: list[Block] | None = None) -> Tensor:
         """Return node vectors ``[N, hidden_channels]``; graph k of the first half meets graph k of the second half."""
         parts = blocks(graphs.ptr) if parts is None else parts
-        if self.nodes.kind == "degree":
-            h = self.first(graphs.degree()[:, None], "degree")
-        elif graphs.x is None:
-            raise InputError("the graphs have no x, but the matching network was trained on graphs that have")
-        else:
-            h = self.first(graphs.x, "x")
+        h = self.first.of_nodes(graphs, "the matching network was trained")
         at = torch.cat([part.index[part.real] for part in parts])
         back = torch.empty_like(at)
         back[at] = torch.arange(at.numel(), device=at.device)

@@ -30,10 +30,11 @@ from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import FitLoop, FitOptions, Line
 from epic.parallel import need_workers
 from epic.random import derived, digest
+from epic.train.config import RunConfig
 from epic.train.metrics import roc_auc, score
 
 PARTS = ("train", "validation", "test")
-
+_DEFAULTS = {name: field.default for name, field in RunConfig.model_fields.items()}
 
 EVALUATE_EVERY = 100
 """Updates between two evaluations, as nearly as whole epochs allow; where epochs are asked for, each is evaluated."""
@@ -43,7 +44,8 @@ EVALUATE_EVERY = 100
 class Training(FitOptions):
     """How a classifier is trained; further options are those of :class:`epic.nn.fit_loop.FitOptions`.
 
-    The defaults are those that plain training does best with (docs/research.md). Every method gets the same.
+    The defaults, stated in :class:`epic.train.config.RunConfig`, are those that plain training does best with
+    (docs/research.md). Every method gets the same.
 
     Args:
         updates: Gradient updates, as nearly as whole epochs allow.
@@ -51,19 +53,14 @@ class Training(FitOptions):
         patience: Updates without a better validation score that end training; 0 never ends it early.
     """
 
-    positive = ("updates", "batch_size", "lr", "decay")
+    positive = ("updates", *FitOptions.positive)
 
-    updates: int = 5000
+    updates: int = _DEFAULTS["updates"]
     epochs: int | None = None  # type: ignore[assignment]
-    batch_size: int = 32
-    lr: float = 3e-3
-    schedule: str = "cosine"
-    average: float = 0.99
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.epochs is not None and self.epochs < 1:
-            raise InputError(f"epochs must be positive, got {self.epochs}")
+    batch_size: int = _DEFAULTS["batch_size"]
+    lr: float = _DEFAULTS["lr"]
+    schedule: str = _DEFAULTS["schedule"]
+    average: float = _DEFAULTS["average"]
 
 
 @dataclass(frozen=True)
@@ -236,8 +233,11 @@ def train(
                 made += int(batch.augmented.sum())
                 yield batch.to(device)
 
+    @torch.no_grad()
     def outputs(judged: nn.Module, part: str) -> Tensor:
-        return outputs_of(judged, parts[part], to_batch=method.eval_batch, device=device)
+        judged.eval()
+        some = (parts[part].select(index) for index in torch.arange(len(parts[part])).split(512))
+        return torch.cat([judged(method.eval_batch(graphs).to(device)).cpu() for graphs in some])
 
     def evaluate(judged: nn.Module) -> Line:
         found, y = outputs(judged, "validation"), parts["validation"].labels
@@ -294,17 +294,3 @@ def with_features(graphs: PackedGraphs, train: Tensor) -> PackedGraphs:
     if degree.numel() == 0:
         raise InputError(f"none of the {train.numel()} training graphs has a node: give more graphs, or other ones")
     return degree_features(graphs, int(degree.max()))
-
-
-@torch.no_grad()
-def outputs_of(
-    model: nn.Module,
-    graphs: PackedGraphs,
-    *,
-    to_batch: Callable[[PackedGraphs], Batch] = PackedGraphs.to_batch,
-    device: torch.device | str = "cpu",
-) -> Tensor:
-    """Return the outputs of a model for graphs, in evaluation mode, on the CPU."""
-    model.eval()
-    parts = (graphs.select(index) for index in torch.arange(len(graphs)).split(512))
-    return torch.cat([model(to_batch(part).to(device)).cpu() for part in parts])

@@ -24,7 +24,7 @@ from epic.augment.training import TrainingMethod
 from epic.data.dataset import Dataset
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, matrix
-from epic.random import seeded
+from epic.random import Seed, seeded
 from epic.train.loop import with_features
 
 Network = Callable[[int, int], nn.Module]
@@ -83,7 +83,7 @@ def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}{line}"
 
 
-def build_network(network: Network, graphs: PackedGraphs, *, outputs: int, seed: int = 0) -> nn.Module:
+def build_network(network: Network, graphs: PackedGraphs, *, outputs: int, seed: Seed = 0) -> nn.Module:
     """Build a network that fits graphs.
 
     Args:

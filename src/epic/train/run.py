@@ -29,8 +29,6 @@ from epic.data.noise import corrupt
 from epic.data.splits import Split, need_parts, split_of
 from epic.errors import InputError
 from epic.graphs.convert import pack
-from epic.graphs.packed import PackedGraphs
-from epic.labels import infer_task
 from epic.nn.backbones import backbone_for
 from epic.nn.fit_loop import Line
 from epic.train.baselines import BASELINES
@@ -46,14 +44,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Setup:
-    """What a run works on.
+    """What a run works on: graphs as :func:`dataset_of` gives them, and the method, fitted.
 
-    Args:
-        dataset: Graphs with features and, where asked, noisy labels.
-        split: Their split.
-        method: The method, fitted.
-        prepared: Seconds that fitting took, learning of costs included even if they were learned before (None if not
-            known).
+    ``prepared`` are the seconds that fitting took, learning of costs included even if they were learned before (None if
+    not known).
     """
 
     dataset: Dataset
@@ -88,16 +82,8 @@ def setup(
         settings.setdefault("degree_features", True)
     learned: float | None = 0.0
     if "cost" in preset.params:
-        validation_graphs = dataset.graphs.select(split.validation)
         settings["cost"], learned = cost_of(
-            config.cost,
-            training,
-            validation_graphs,
-            config.seed,
-            costs,
-            task=dataset.task,
-            device=device,
-            progress=progress,
+            config.cost, dataset, split, config.seed, costs, device=device, progress=progress
         )
     start = time.perf_counter()
     method = preset.create(**settings)
@@ -135,12 +121,11 @@ def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Datas
 
 def cost_of(
     config: CostConfig,
-    training: PackedGraphs,
-    validation_graphs: PackedGraphs,
+    dataset: Dataset,
+    split: Split,
     seed: int,
     folder: Path,
     *,
-    task: str | None = None,
     device: torch.device | str = "cpu",
     progress: bool = True,
 ) -> tuple[Cost, float | None]:
@@ -148,11 +133,10 @@ def cost_of(
 
     Args:
         config: How it is learned.
-        training: Graphs to learn from.
-        validation_graphs: Graphs that choose the epoch.
+        dataset: The graphs.
+        split: Which of them it is learned from, and which choose the epoch.
         seed: Seed of learning.
         folder: Where learned costs are kept.
-        task: What the labels are; inferred from them if None.
         device: Where to learn.
         progress: Whether to show a progress bar.
 
@@ -161,10 +145,9 @@ def cost_of(
     """
     if config.file is not None:
         return Cost.load(config.file), 0.0
-    if task is None and training.y is not None:
-        task = infer_task(training.y)
-    how = [RESULTS_VERSION, config.backbone, task, asdict(Learning(**config.learning(seed)))]
-    path = folder / f"cost-{identity(how, training.digest(), validation_graphs.digest())[:16]}.safetensors"
+    training, validation = (dataset.graphs.select(part) for part in (split.train, split.validation))
+    how = [RESULTS_VERSION, config.backbone, dataset.task, asdict(Learning(**config.learning(seed)))]
+    path = folder / f"cost-{identity(how, training.digest(), validation.digest())[:16]}.safetensors"
     with alone(path, say=False):  # several processes may want it at once
         took = path.with_suffix(".seconds")
         if path.exists():
@@ -173,8 +156,8 @@ def cost_of(
         start = time.perf_counter()
         cost = LearnedCost(backbone=config.backbone).fit(
             training,
-            validation=validation_graphs,
-            task=task,
+            validation=validation,
+            task=dataset.task,
             checkpoint=path.with_suffix(".ckpt"),
             device=device,
             progress=progress,
@@ -222,7 +205,9 @@ def run(
     assert graphs.x is not None
     training = graphs.select(split.train)
     sample = pack(method.eval_batch(training), check=False)
-    build = _builder(config, network)
+    build: Callable[..., torch.nn.Module] = partial(backbone_for, conv=config.backbone, **config.model)
+    if config.network is not None:
+        build = partial(build_network, network or load_network(config.network))
     model = build(sample, outputs=dataset.outputs, seed=config.seed)
     if sample.x is not None and sample.x.shape[1:] != graphs.x.shape[1:]:
         # One more input column (EPIC's indicator) would shift all that is drawn after it: begin as all methods begin.
@@ -256,13 +241,6 @@ def run(
     }
 
 
-def _builder(config: RunConfig, network: Network | None) -> Callable[..., torch.nn.Module]:
-    """Return what builds the classifier: from graphs, outputs and a seed."""
-    if config.network is None:
-        return partial(backbone_for, conv=config.backbone, **config.model)
-    return partial(build_network, network or load_network(config.network))
-
-
 def _run_without_network(config: RunConfig, costs: Path, *, data: str | Path | None, **learning: Any) -> dict[str, Any]:
     """Fit a baseline or a classifier by edit distance, and return its record."""
     dataset, split = dataset_of(config, data)
@@ -272,8 +250,7 @@ def _run_without_network(config: RunConfig, costs: Path, *, data: str | Path | N
         outputs = BASELINES[config.backbone](dataset, split, seed=config.seed)
     else:
         need_classes(config.backbone, dataset)
-        training, validation = (dataset.graphs.select(part) for part in (split.train, split.validation))
-        cost, learned = cost_of(config.cost, training, validation, config.seed, costs, task=dataset.task, **learning)
+        cost, learned = cost_of(config.cost, dataset, split, config.seed, costs, **learning)
         start = time.perf_counter()
         outputs = distance_classifier(config.backbone, dataset, split, cost=cost, seed=config.seed)
     scores = {p: score(outputs[p], dataset.y[getattr(split, p)], dataset.task) for p in PARTS[1:]}

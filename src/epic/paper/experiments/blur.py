@@ -75,7 +75,6 @@ def blur_run(
     from epic.train.run import cost_of, dataset_of
 
     loaded, split = dataset_of(run_config(dataset=dataset), data)
-    train, validation = (loaded.graphs.select(part) for part in (split.train, split.validation))
-    cost, _ = cost_of(CostConfig(epochs=epochs), train, validation, seed, costs, task=loaded.task, progress=False)
+    cost, _ = cost_of(CostConfig(epochs=epochs), loaded, split, seed, costs, progress=False)
     found = frobenius(cost, loaded.graphs.select(split.test), pairs=pairs, seed=seed)
     return {"pairs": pairs, "frobenius": {str(k): v for k, v in found.items()}, "data": loaded.graphs.digest()}
