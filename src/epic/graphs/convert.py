@@ -116,26 +116,17 @@ def _from_list(graphs: list[Data]) -> PackedGraphs:
         {k: _stack(graphs, k) for k in first if all(k in other for other in rest)}
         for first, *rest in zip(*keys, strict=True)
     )
-    return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, _labels(graphs), _per_graph(graphs, {*node, *edge}))
-
-
-def _per_graph(graphs: list[Data], known: set[str]) -> dict[str, np.ndarray]:
-    """Return what all graphs have and is neither of nodes nor of edges."""
-    return {k: entries(g[k] for g in graphs) for k in graph_attributes(graphs, known)}
+    per_graph = {k: entries(g[k] for g in graphs) for k in graph_attributes(graphs, {*node, *edge})}
+    return PackedGraphs(ptr, edge_ptr, edge_index, node, edge, _labels(graphs), per_graph)
 
 
 def _ordinary(g: Data, i: int) -> Data:
     """Return a graph whose structure, features and labels are tensors of ordinary numbers."""
-    stored, converted = g.to_dict(), {}
-    for key in CORE:
-        value = stored.get(key)
-        if value is not None and (tensor := plain(value, key, i)) is not value:
-            converted[key] = tensor
-    if not converted:
-        return g
-    g = copy(g)
-    for key, value in converted.items():
-        g[key] = value
+    stored = g.to_dict()
+    tensors = {k: plain(stored[k], k, i) for k in CORE if stored.get(k) is not None}
+    if any(tensor is not stored[k] for k, tensor in tensors.items()):
+        g = copy(g)
+        g.update(tensors)
     return g
 
 
@@ -235,19 +226,11 @@ def _from_batch(batch: Batch) -> PackedGraphs:
     check_rows(stored, where, nodes=nodes, edges=edges)
     check_bare(ptr, edge_index, *(stored[k] for k in ("x", "batch") if stored.get(k) is not None))
     edge_ptr, order = _edge_offsets(edge_index, ptr)
+    node_keys, edge_keys = _keys(batch, nodes, edges)
+    node = {k: plain(stored[k], k, where) for k in node_keys if k == "x" or not is_graph_attribute(batch, k, ptr)}
+    edge = {k: plain(stored[k], k, where) for k in edge_keys}
     if order is not None:
-        edge_index = edge_index[:, order]
-    node: dict[str, Tensor] = {}
-    edge: dict[str, Tensor] = {}
-    for key, value in stored.items():
-        if _skipped(key) or not isinstance(value, Tensor) or value.dim() == 0:
-            continue
-        if key == "x":
-            node[key] = value
-        elif batch.is_edge_attr(key) and value.shape[0] == edges:
-            edge[key] = plain(value if order is None else value[order], key, where)
-        elif batch.is_node_attr(key) and value.shape[0] == nodes and not is_graph_attribute(batch, key, ptr):
-            node[key] = plain(value, key, where)
+        edge_index, edge = edge_index[:, order], {k: v[order] for k, v in edge.items()}
     y = stored.get("y")
     if y is not None and (y.dim() == 0 or y.shape[0] != graphs):
         if y.dim() > 1 or not graphs or not y.numel() or y.numel() % graphs:
@@ -293,7 +276,8 @@ def _edge_offsets(edge_index: Tensor, ptr: Tensor) -> tuple[Tensor, Tensor | Non
 def is_graph_attribute(batch: Batch, key: str, ptr: Tensor) -> bool:
     """Return whether the batch's own slices say that an attribute is not one of nodes.
 
-    A graph-level tensor may have as many rows as there are nodes by accident.
+    A graph-level tensor may have as many rows as there are nodes by accident. PyG has no public way to ask where the
+    rows of each graph begin: ``get_example`` would cut the whole batch apart.
     """
     slices = (getattr(batch, "_slice_dict", None) or {}).get(key)
     return isinstance(slices, Tensor) and not torch.equal(slices, ptr.to(slices.device))
@@ -332,14 +316,8 @@ def names_nodes(key: str) -> bool:
 
 def graph_attributes(graphs: Graphs, known: Collection[str]) -> list[str]:
     """Return what all graphs have but structure, labels, and what is known to be of nodes or edges."""
-    return [k for k in _common_keys(graphs) if k not in known and not _skipped(k)]
-
-
-def _common_keys(graphs: Graphs) -> list[str]:
-    """Return the attributes that all graphs have."""
-    if isinstance(graphs, Batch):
-        return list(graphs.keys())
-    if not isinstance(graphs, (list, tuple)) or not all(isinstance(g, Data) for g in graphs):
+    listed = [graphs] if isinstance(graphs, Batch) else graphs
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(g, Data) for g in listed):
         return []  # packed graphs have none
-    first, *rest = (g.keys() for g in graphs)
-    return [k for k in first if all(k in other for other in rest)]
+    first, *rest = (g.keys() for g in listed)
+    return [k for k in first if k not in known and not _skipped(k) and all(k in other for other in rest)]

@@ -11,13 +11,12 @@ from torch_geometric.data import Data
 from epic._io import write_figure
 from epic.data.chemistry import molecule_of
 from epic.errors import InputError, choose
+from epic.view.formula import prepared
 from epic.view.layout import graph_layout
 from epic.view.names import Names, names_of, tags
 from epic.view.style import ink_on
 
 if TYPE_CHECKING:
-    from rdkit.Chem import Mol
-
     from epic.costs.base import Cost
     from epic.distance.explain import Explanation
     from epic.graphs.packed import Graphs
@@ -98,6 +97,7 @@ def _picture(mol: Any, colours: np.ndarray) -> np.ndarray:
 
     from matplotlib.image import imread
     from rdkit.Chem.Draw import rdMolDraw2D
+    from rdkit.Chem.rdDepictor import Compute2DCoords
 
     canvas: Any = rdMolDraw2D.MolDraw2DCairo(1000, 900)
     options = canvas.drawOptions()
@@ -107,7 +107,9 @@ def _picture(mol: Any, colours: np.ndarray) -> np.ndarray:
     options.fillHighlights = True
     atoms = list(range(mol.GetNumAtoms()))
     lit = {i: tuple(float(v) for v in colours[i][:3]) for i in atoms}
-    canvas.DrawMolecule(_drawable(mol), highlightAtoms=atoms, highlightBonds=[], highlightAtomColors=lit)
+    drawable = prepared(mol)
+    Compute2DCoords(drawable)
+    canvas.DrawMolecule(drawable, highlightAtoms=atoms, highlightBonds=[], highlightAtomColors=lit)
     canvas.FinishDrawing()
     return imread(BytesIO(canvas.GetDrawingText()), format="png")
 
@@ -127,15 +129,3 @@ def _draw(axes: Any, graph: Data, colours: list[str], names: Names) -> None:
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.08)
     axes.invert_yaxis()
-
-
-def _drawable(mol: Mol) -> Mol:
-    """Return a copy with RDKit's coordinates for a drawing, also of an invalid molecule."""
-    from rdkit import Chem
-    from rdkit.Chem.rdDepictor import Compute2DCoords
-
-    copy = Chem.Mol(mol)
-    copy.UpdatePropertyCache(strict=False)
-    Chem.FastFindRings(copy)
-    Compute2DCoords(copy)
-    return copy

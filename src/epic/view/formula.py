@@ -53,15 +53,23 @@ def formula_of(data: Data, chemistry: Chemistry | None = None) -> Formula | None
     for problem in Chem.DetectChemistryProblems(mol) if said else ():
         if problem.GetType().startswith("AtomValence"):
             flawed[problem.GetAtomIdx()] = True
-    drawn = Chem.RWMol(mol)
-    drawn.UpdatePropertyCache(strict=False)
-    Chem.GetSymmSSSR(drawn)
+    drawn = prepared(mol)
     hydrogens = [0 if bad else a.GetTotalNumHs() for a, bad in zip(drawn.GetAtoms(), flawed, strict=True)]
     charges = [a.GetFormalCharge() for a in drawn.GetAtoms()]
     if not said:
         Chem.Kekulize(drawn)
     bonds = {_pair(b.GetBeginAtomIdx(), b.GetEndAtomIdx()): str(b.GetBondType()).lower() for b in drawn.GetBonds()}
     return Formula(hydrogens, charges, flawed, bonds, _inner_rings(drawn, bonds), said)
+
+
+def prepared(mol: Mol) -> Any:
+    """Return a copy of a molecule, valid or not, with the hydrogens and rings that RDKit must know to draw it."""
+    from rdkit import Chem
+
+    copy = Chem.RWMol(mol)
+    copy.UpdatePropertyCache(strict=False)
+    Chem.GetSymmSSSR(copy)
+    return copy
 
 
 def _pair(a: int, b: int) -> tuple[int, int]:
@@ -102,13 +110,10 @@ def skeleton(mol: Mol, fixed: Mapping[int, np.ndarray] | None = None) -> np.ndar
         mol: The molecule, valid or not.
         fixed: Where some atoms must be.
     """
-    from rdkit import Chem
     from rdkit.Chem.rdDepictor import Compute2DCoords
     from rdkit.Geometry import Point2D
 
-    copy = Chem.Mol(mol)
-    copy.UpdatePropertyCache(strict=False)
-    Chem.GetSymmSSSR(copy)
+    copy = prepared(mol)
     spots = {i: Point2D(BOND_LENGTH * float(x), -BOND_LENGTH * float(y)) for i, (x, y) in (fixed or {}).items()}
     Compute2DCoords(copy, coordMap=spots)
     return np.array(copy.GetConformer().GetPositions()).reshape(-1, 3)[:, :2] / BOND_LENGTH * [1, -1]
@@ -116,12 +121,9 @@ def skeleton(mol: Mol, fixed: Mapping[int, np.ndarray] | None = None) -> np.ndar
 
 def same_rings(one: Mol, other: Mol, pairs: Mapping[int, int]) -> bool:
     """Return whether two molecules agree on which of the paired atoms are bonded and which lie in rings."""
-    from rdkit import Chem
-
     counted = []
     for mol, atoms in ((one, pairs.keys()), (other, pairs.values())):
-        copy = Chem.Mol(mol)
-        Chem.GetSymmSSSR(copy)
+        copy = prepared(mol)
         inside = set(atoms)
         bonds = sum(b.GetBeginAtomIdx() in inside and b.GetEndAtomIdx() in inside for b in copy.GetBonds())
         counted.append((bonds, [copy.GetAtomWithIdx(i).IsInRing() for i in atoms]))
@@ -138,14 +140,12 @@ def wedges(mol: Mol, at: np.ndarray) -> list[tuple[int, int, int]]:
     from rdkit import Chem
     from rdkit.Geometry import Point3D
 
-    copy = Chem.Mol(mol)
+    copy = prepared(mol)
     conformer = Chem.Conformer(copy.GetNumAtoms())
     for i, (x, y) in enumerate(at.tolist()):
         conformer.SetAtomPosition(i, Point3D(x, -y, 0.0))
     copy.RemoveAllConformers()
     copy.AddConformer(conformer)
-    copy.UpdatePropertyCache(strict=False)
-    Chem.GetSymmSSSR(copy)
     Chem.WedgeMolBonds(copy, copy.GetConformer())
     kinds = {Chem.BondDir.BEGINWEDGE: 1, Chem.BondDir.BEGINDASH: -1}
     return [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from epic.errors import InputError
-from epic.view.frames import frames, positions
+from epic.view.frames import GRID, frames, positions
 from epic.view.names import Names, names_of
 from epic.view.style import BLANK, EDGE_INK, EDGE_LEGEND, EDGES, FATES, INK, NODE_LEGEND, WIDTH, ink_on
 
@@ -72,9 +72,7 @@ def draw_step(axes: Any, drawn: dict[str, Any], path: EditPath, k: int) -> None:
 
 def frame(drawn: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and highest coordinates of all steps, with a margin: the frame of every picture."""
-    count = len(drawn["drawings"])
-    shares = np.linspace(0, drawn["steps"], count)
-    every = np.concatenate([positions(drawn, share) for share in shares])  # steps in between lie between these
+    every = np.array(drawn["drawings"], dtype=float).reshape(-1, 2) / GRID  # steps in between lie between these
     low, high = (every.min(0), every.max(0)) if len(every) else (np.zeros(2), np.ones(2))
     return low - 0.6, high + 0.6
 
