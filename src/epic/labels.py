@@ -19,6 +19,15 @@ TOLERANCE = 0.01
 """How far from 1 the shares of a row may sum: enough for three decimals and twenty classes, or two and two."""
 
 
+def matrix(value: Tensor) -> Tensor:
+    """Flatten rows of any shape; unlike ``reshape(n, -1)``, this works for no rows too.
+
+    >>> matrix(torch.zeros(0, 3)).shape, matrix(torch.zeros(4)).shape
+    (torch.Size([0, 3]), torch.Size([4, 1]))
+    """
+    return value[:, None] if value.dim() == 1 else value.flatten(1)
+
+
 def infer_task(y: Tensor) -> str:
     """Return the kind of labels, one of :data:`TASKS`.
 
@@ -26,16 +35,13 @@ def infer_task(y: Tensor) -> str:
     negative, that sum to 1 within :data:`TOLERANCE` are class shares. Other floats are 0/1 tasks if all known ones are
     0 or 1, else values.
 
-    Args:
-        y: One row for each graph.
-
     Raises:
         InputError: A class index is negative.
 
     >>> infer_task(torch.tensor([0, 1])), infer_task(torch.tensor([[0.0], [1.0]])), infer_task(torch.eye(2))
     ('classes', 'binary', 'classes')
     """
-    rows = _rows(y)
+    rows = matrix(y)
     if not rows.is_floating_point():
         _check_indices(rows)
         return "classes" if rows.shape[1] == 1 else "binary"
@@ -47,10 +53,6 @@ def infer_task(y: Tensor) -> str:
 
 def known_task(y: Tensor, task: str | None = None) -> str:
     """Return the kind of the labels of a whole dataset: ``task``, or as :func:`infer_task` has it.
-
-    Args:
-        y: One row for each graph.
-        task: One of :data:`TASKS`; None infers it.
 
     Raises:
         InputError: Integers may be classes or measurements: they reach :data:`MOST_CLASSES`, or are more than ten and
@@ -82,17 +84,13 @@ def class_columns(y: Tensor, task: str) -> Tensor:
 
     Rows of class shares give one column: the class with the largest share.
 
-    Args:
-        y: One row for each graph.
-        task: ``classes`` or ``binary``.
-
     Raises:
         InputError: A class index is negative.
 
     >>> class_columns(torch.tensor([[0.2, 0.8], [0.9, 0.1]]), "classes").tolist()
     [[1], [0]]
     """
-    rows = _rows(y)
+    rows = matrix(y)
     if task == "classes" and rows.shape[1] > 1:
         return rows.argmax(1, keepdim=True)
     _check_indices(rows)
@@ -105,7 +103,7 @@ def count_classes(y: Tensor) -> int | None:
     Raises:
         InputError: A class index is negative.
     """
-    rows = _rows(y)
+    rows = matrix(y)
     if rows.is_floating_point() or rows.shape[1] != 1 or not rows.numel():
         return None
     _check_indices(rows)
@@ -123,7 +121,7 @@ def soft_labels(y: Tensor, num_classes: int | None = None) -> Tensor:
     >>> soft_labels(torch.tensor([0.5, -1.0])).tolist()
     [[0.5], [-1.0]]
     """
-    rows = _rows(y)
+    rows = matrix(y)
     if rows.is_floating_point():
         return rows if rows.dtype == torch.double else rows.float()
     if rows.shape[1] > 1:
@@ -166,10 +164,6 @@ def mix(source: Tensor, *, target: Tensor, share: Tensor) -> Tensor:
     """Return ``(1 - share) * source + share * target`` by row; the ends are exact even where the other is NaN."""
     w = share.to(source.dtype)[:, None]
     return torch.where(w == 0, source, torch.where(w == 1, target, (1 - w) * source + w * target))
-
-
-def _rows(y: Tensor) -> Tensor:
-    return y[:, None] if y.dim() == 1 else y.flatten(1)
 
 
 def _check_indices(rows: Tensor) -> None:

@@ -85,10 +85,9 @@ def random_graph(
     if edge_width is not None:
         shape = (len(edges),) if edge_width == 0 else (len(edges), edge_width)
         value = torch.from_numpy(rng.normal(size=shape)).float()
-        if not directed:  # both directions of an edge carry the same attribute
-            first: dict[tuple[int, int], int] = {}
-            for row, (u, v) in enumerate(edges.tolist()):
-                value[row] = value[first.setdefault((min(u, v), max(u, v)), row)]
+        if not directed and len(edges):  # both directions of an edge carry the same attribute
+            _, first, edge = np.unique(np.sort(edges, 1), axis=0, return_index=True, return_inverse=True)
+            value = value[first[edge.reshape(-1)]]
         data.edge_attr = value
     if y is not None:
         data.y = torch.as_tensor(y)

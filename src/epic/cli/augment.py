@@ -12,7 +12,7 @@ from epic.cli.fields import options_from
 from epic.cli.messages import log, progress
 from epic.cli.options import ConfigFile, DataFolder, Ray, make_folder, tell_notes
 from epic.errors import InputError, choose
-from epic.train.config import RunConfig
+from epic.train.config import RunConfig, run_config
 
 
 @options_from(
@@ -48,7 +48,6 @@ def augment(
     from epic.augment import find_method
     from epic.augment.generation import ShardMaker, check_shard, write_shards
     from epic.data.shards import begin
-    from epic.train.config import run_config
     from epic.train.run import dataset_of, file_digest, setup
 
     choose(part, ("train", "all"), "part")

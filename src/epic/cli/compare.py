@@ -11,7 +11,7 @@ from epic.cli.fields import listed, options_from, pairs
 from epic.cli.messages import log, progress
 from epic.cli.options import ConfigFile, DataFolder, Ray, Retry, Workers, need_writable, tell_notes
 from epic.errors import InputError
-from epic.train.config import RunConfig
+from epic.train.config import RunConfig, run_config
 
 
 @options_from(
@@ -97,7 +97,6 @@ def compare(
     from epic._io import write_text
     from epic.compare.study import study
     from epic.compare.times import seconds_of
-    from epic.train.config import run_config
 
     limit = None if budget is None else seconds_of(budget)
     for out, endings in ((page, (".html",)), (plot, (".png", ".pdf", ".svg"))):

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from epic.cli.messages import show
+from epic.train.config import default_settings
 
 
 def methods(
@@ -21,7 +22,6 @@ def methods(
     Example: epic methods drop_edge
     """
     from epic.augment import METHODS, find_method
-    from epic.train.config import default_settings
 
     if name is not None:
         params = find_method(name).params

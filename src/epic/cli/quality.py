@@ -11,7 +11,7 @@ from epic.cli.fields import listed, options_from
 from epic.cli.messages import progress, show
 from epic.cli.options import DataFolder, EdgePrice, Matching, check_edge_price, need_writable, tell_notes
 from epic.errors import InputError, choose, need_some
-from epic.train.config import RunConfig
+from epic.train.config import RunConfig, default_settings, run_config
 
 
 @options_from(RunConfig, "dataset", "target", "task", "cost", "split_seed", "seed")
@@ -43,7 +43,6 @@ def quality(
     from epic.compare.quality import quality as measure
     from epic.costs import Cost, UnitCost
     from epic.data.collection import cache_folder
-    from epic.train.config import default_settings, run_config
     from epic.train.run import cost_of, dataset_of, setup
     from epic.view.names import dataset_names
 

@@ -12,7 +12,7 @@ import typer
 from epic.cli.fields import options_from
 from epic.cli.messages import log, progress
 from epic.cli.options import ConfigFile, DataFolder, Device, check_device, make_folder, tell_notes
-from epic.train.config import RunConfig
+from epic.train.config import RunConfig, run_config
 
 
 @options_from(RunConfig)
@@ -36,7 +36,6 @@ def train(
     """
     from epic._checkpoint import identity
     from epic._io import alone, write_text
-    from epic.train.config import run_config
     from epic.train.run import dataset_of, file_digest
     from epic.train.run import run as run_it
 

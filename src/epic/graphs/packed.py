@@ -20,6 +20,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from epic.errors import InputError
+from epic.labels import matrix as matrix
 from epic.random import digest
 
 _EMPTY = Batch(_base_cls=Data)  # to copy: PyG inspects signatures whenever it makes one
@@ -46,15 +47,6 @@ def offsets(length: Tensor) -> Tensor:
     [0, 2, 5]
     """
     return torch.cat([length.new_zeros(1), length.cumsum(0)])
-
-
-def matrix(value: Tensor) -> Tensor:
-    """Flatten rows of any shape; unlike ``reshape(n, -1)``, this works for no rows too.
-
-    >>> matrix(torch.zeros(0, 3)).shape, matrix(torch.zeros(4)).shape
-    (torch.Size([0, 3]), torch.Size([4, 1]))
-    """
-    return value[:, None] if value.dim() == 1 else value.flatten(1)
 
 
 @dataclass(frozen=True)
