@@ -42,7 +42,7 @@ def test_gcn_layer_equals_pygs():
     assert torch.allclose(layer(h, routes), layer.norm(conv(h, data.edge_index)), atol=1e-5)
     weight = torch.rand(packed.edge_index.shape[1])
     expected = layer.norm(conv(h, data.edge_index, weight))
-    assert torch.allclose(layer(h, routes, edge_weight=weight), expected, atol=1e-5)
+    assert torch.allclose(layer(h, SortedEdges(packed.edge_index, 10, weight)), expected, atol=1e-5)
 
 
 def test_gcn_layer_with_edge_attributes_edge_by_edge():
@@ -50,7 +50,7 @@ def test_gcn_layer_with_edge_attributes_edge_by_edge():
     layer = Layer("gcn", 5, FeatureSchema("float", (3,))).eval()
     h, weight = torch.randn(10, 5), torch.rand(packed.edge_index.shape[1])
     with torch.no_grad():
-        found = layer(h, SortedEdges(packed.edge_index, 10), packed.edge_attr, weight)
+        found = layer(h, SortedEdges(packed.edge_index, 10, weight), packed.edge_attr)
         sent, attr = layer.update(h), layer.edges(packed.edge_attr, "edge_attr")
         degree = torch.ones(10).index_add(0, packed.edge_index[1], weight)
         total = sent / degree[:, None]
@@ -61,13 +61,13 @@ def test_gcn_layer_with_edge_attributes_edge_by_edge():
 
 def test_a_weight_of_two_is_an_edge_twice():
     packed, _ = batch(None)
-    routes = SortedEdges(packed.edge_index, 10)
     layer = Layer("gin", 5, None).eval()
     h = torch.randn(10, 5)
     twice = torch.cat([packed.edge_index, packed.edge_index[:, :3]], 1)
     weight = torch.ones(packed.edge_index.shape[1])
     weight[:3] = 2
-    assert torch.allclose(layer(h, SortedEdges(twice, 10)), layer(h, routes, edge_weight=weight), atol=1e-5)
+    weighted = SortedEdges(packed.edge_index, 10, weight)
+    assert torch.allclose(layer(h, SortedEdges(twice, 10)), layer(h, weighted), atol=1e-5)
 
 
 def test_integer_columns_have_a_table_each():

@@ -31,7 +31,7 @@ def test_sums_equal_those_of_single_edges(drawn):
     assert torch.allclose(neighbor_sum(h, routes), near)
     assert torch.allclose(segment_sum(message, routes.by_end), ended)
     assert torch.equal(segment_gather(h, routes.by_start), h[index[0]])
-    assert torch.allclose(neighbor_sum(h, routes.back), torch.zeros_like(h).index_add(0, index[0], h[index[1]]))
+    assert torch.allclose(neighbor_sum(h, routes, back=True), torch.zeros_like(h).index_add(0, index[0], h[index[1]]))
 
 
 @pytest.mark.parametrize("count", [0, 1, 9])

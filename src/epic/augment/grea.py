@@ -15,7 +15,7 @@ from epic.augment.params import param
 from epic.augment.training import TrainingMethod, need_parts
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs
-from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, feature_schemas, gcn_scale
+from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, feature_schemas
 from epic.nn.messages import SortedEdges
 from epic.random import derived, seeded
 
@@ -126,7 +126,6 @@ class Separator(nn.Module):
 
     def __init__(self, nodes: FeatureSchema, edges: FeatureSchema | None, conv: str, width: int, layers: int) -> None:
         super().__init__()
-        self.conv = conv
         self.first = Encoder(nodes, width)
         self.layers = nn.ModuleList(Layer(conv, width, edges) for _ in range(layers))
         self.gate = nn.Sequential(
@@ -136,12 +135,10 @@ class Separator(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         h = self.first(batch.x, "x")
-        weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
-        edges = SortedEdges(batch.edge_index, h.shape[0])
-        scale = gcn_scale(edges, weight, h) if self.conv == "gcn" else None
+        edges = SortedEdges(batch.edge_index, h.shape[0], batch.get("edge_weight"))
         for layer in self.layers:
-            h = F.relu(layer(h, edges, attr, weight, scale))
+            h = F.relu(layer(h, edges, attr))
         return self.gate(h)
 
 

@@ -13,7 +13,7 @@ from torch_geometric.data import Batch
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES
 from epic.errors import InputError, choose, need_count
 from epic.graphs.packed import PackedGraphs
-from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, feature_schemas, gcn_scale
+from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, feature_schemas
 from epic.nn.messages import Segments, SortedEdges, segment_sum
 from epic.random import Seed, seeded
 
@@ -116,12 +116,10 @@ class Backbone(nn.Module):
             h: Encoded nodes (default: :meth:`encode` of the batch).
         """
         h = self.encode(batch) if h is None else h
-        weight = batch.get("edge_weight")
         attr = batch.edge_attr if self.uses_edges else None
-        edges = SortedEdges(batch.edge_index, h.shape[0])
-        scale = gcn_scale(edges, weight, h) if self.config.conv == "gcn" else None
+        edges = SortedEdges(batch.edge_index, h.shape[0], batch.get("edge_weight"))
         for index, layer in enumerate(self.layers):
-            h = layer(h, edges, attr, weight, scale)
+            h = layer(h, edges, attr)
             if not self.config.between or index < len(self.layers) - 1:  # OGB's last layer has no ReLU
                 h = F.relu(h, inplace=True)
             if self.config.between:

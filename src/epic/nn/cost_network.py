@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from epic.errors import InputError, choose
 from epic.graphs.packed import PackedGraphs
-from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, gcn_scale
+from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer
 from epic.nn.messages import SortedEdges
 
 
@@ -36,7 +36,7 @@ class CostNetwork(nn.Module):
     ) -> None:
         super().__init__()
         choose(backbone, BACKBONES, "backbone")
-        self.nodes, self.edges, self.backbone, self.floor = nodes, edges, backbone, floor
+        self.nodes, self.edges, self.floor = nodes, edges, floor
         self.encode = Encoder(nodes, hidden_channels)
         self.layers = nn.ModuleList(Layer(backbone, hidden_channels, edges) for _ in range(num_layers))
         self.price = nn.Sequential(
@@ -54,10 +54,9 @@ class CostNetwork(nn.Module):
         if self.edges is not None and graphs.edge_attr is None:
             raise InputError("the graphs have no edge_attr, but the cost was learned on graphs that have")
         sorted_edges = SortedEdges(graphs.edge_index, h.shape[0])
-        scale = gcn_scale(sorted_edges, None, h) if self.backbone == "gcn" else None
         outputs = []
         for layer in self.layers:
-            h = F.relu(layer(h, sorted_edges, graphs.edge_attr, None, scale), inplace=True)
+            h = F.relu(layer(h, sorted_edges, graphs.edge_attr), inplace=True)
             outputs.append(h)
         embedding = torch.cat(outputs, dim=1)
         return embedding, F.softplus(self.price(embedding)).squeeze(1) + self.floor

@@ -92,17 +92,10 @@ class Encoder(nn.Module):
         return self(graphs.x, "x")
 
 
-def gcn_scale(sorted_edges: SortedEdges, edge_weight: Tensor | None, like: Tensor) -> Tensor:
-    """GCN's normalisation ``[nodes, 1]``: one over the root of the weighted in-degree, self-loop included."""
-    if edge_weight is None:
-        return (sorted_edges.by_end.ptr.diff() + 1).to(like.dtype).rsqrt()[:, None]
-    return (segment_sum(edge_weight.to(like.dtype)[:, None], sorted_edges.by_end) + 1).rsqrt()
-
-
 class Layer(nn.Module):
     """One round of messages and BatchNorm: GIN (Xu 2019, edge features as in Hu 2020) or GCN (Kipf 2017).
 
-    ``hidden`` is the width inside GIN's two-layer network. Edge weights multiply messages.
+    ``hidden`` is the width inside GIN's two-layer network.
     """
 
     def __init__(self, backbone: str, width: int, edges: FeatureSchema | None, hidden: int | None = None) -> None:
@@ -119,41 +112,27 @@ class Layer(nn.Module):
             self.update = nn.Linear(width, width)
         self.norm = nn.BatchNorm1d(width)
 
-    def forward(
-        self,
-        h: Tensor,
-        sorted_edges: SortedEdges,
-        edge_attr: Tensor | None = None,
-        edge_weight: Tensor | None = None,
-        scale: Tensor | None = None,
-    ) -> Tensor:
-        """New node vectors; ``scale`` is :func:`gcn_scale`, computed once for all layers."""
+    def forward(self, h: Tensor, edges: SortedEdges, edge_attr: Tensor | None = None) -> Tensor:
+        """Return new node vectors."""
         if self.backbone == "gin":
-            return self.norm(self.update((1 + self.eps) * h + self._gathered(h, sorted_edges, edge_attr, edge_weight)))
+            return self.norm(self.update((1 + self.eps) * h + self._gathered(h, edges, edge_attr)))
         h = self.update(h)
-        if scale is None:
-            scale = gcn_scale(sorted_edges, edge_weight, h)
+        scale = edges.gcn_scale(h.dtype)
         if self.edges is None or edge_attr is None:
             h = scale * h
-            return self.norm((h + self._gathered(h, sorted_edges, None, edge_weight)) * scale)
-        return self.norm((scale * h + self._gathered(h, sorted_edges, edge_attr, edge_weight, scale)) * scale)
+            return self.norm((h + self._gathered(h, edges, None)) * scale)
+        return self.norm((scale * h + self._gathered(h, edges, edge_attr, scale)) * scale)
 
-    def _gathered(
-        self,
-        h: Tensor,
-        sorted_edges: SortedEdges,
-        edge_attr: Tensor | None,
-        edge_weight: Tensor | None,
-        scale: Tensor | None = None,
-    ) -> Tensor:
-        """Sum of the messages that reach each node; ``scale`` multiplies those that a node sends."""
-        if self.edges is None or edge_attr is None:
-            if edge_weight is None:
-                return neighbor_sum(h, sorted_edges)
-            return segment_sum(segment_gather(h, sorted_edges.by_start) * edge_weight[:, None], sorted_edges.by_end)
-        message = F.relu(segment_gather(h, sorted_edges.by_start) + self.edges(edge_attr, "edge_attr"))
-        if edge_weight is not None:
-            message = message * edge_weight[:, None]
+    def _gathered(self, h: Tensor, edges: SortedEdges, edge_attr: Tensor | None, scale: Tensor | None = None) -> Tensor:
+        """Sum the messages that reach each node; ``scale`` multiplies those that a node sends."""
+        attr = None if self.edges is None or edge_attr is None else self.edges(edge_attr, "edge_attr")
+        if attr is None and edges.weight is None:
+            return neighbor_sum(h, edges)
+        message = segment_gather(h, edges.by_start)
+        if attr is not None:
+            message = F.relu(message + attr)
+        if edges.weight is not None:
+            message = message * edges.weight[:, None]
         if scale is not None:
-            message = message * segment_gather(scale, sorted_edges.by_start)
-        return segment_sum(message, sorted_edges.by_end)
+            message = message * segment_gather(scale, edges.by_start)
+        return segment_sum(message, edges.by_end)

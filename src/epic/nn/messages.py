@@ -22,10 +22,14 @@ from epic.errors import InputError
 
 
 class SortedEdges:
-    """Edges of a batch of graphs, prepared for messages from ``edge_index[0]`` to ``edge_index[1]``."""
+    """Edges of a batch of graphs, prepared for messages from ``edge_index[0]`` to ``edge_index[1]``.
 
-    def __init__(self, edge_index: Tensor, nodes: int) -> None:
-        self.start, self.end, self.nodes = edge_index[0], edge_index[1], nodes
+    ``weight`` multiplies the message of each edge.
+    """
+
+    def __init__(self, edge_index: Tensor, nodes: int, weight: Tensor | None = None) -> None:
+        self.start, self.end, self.nodes, self.weight = edge_index[0], edge_index[1], nodes, weight
+        self._scale: Tensor | None = None
 
     @cached_property
     def by_end(self) -> Segments:
@@ -45,14 +49,14 @@ class SortedEdges:
         """Where edges end, sorted by where they start."""
         return self.by_start.sorted(self.end)
 
-    @cached_property
-    def back(self) -> SortedEdges:
-        """The same edges the other way."""
-        other = SortedEdges.__new__(SortedEdges)
-        other.start, other.end, other.nodes = self.end, self.start, self.nodes
-        other.by_end, other.inward = self.by_start, self.outward
-        other.by_start, other.outward = self.by_end, self.inward
-        return other
+    def gcn_scale(self, dtype: torch.dtype) -> Tensor:
+        """GCN's normalisation ``[nodes, 1]``: one over the root of the weighted in-degree, self-loop included."""
+        if self._scale is None:  # once for all layers
+            degree = self.by_end.ptr.diff()[:, None]
+            if self.weight is not None:
+                degree = segment_sum(self.weight.to(dtype)[:, None], self.by_end)
+            self._scale = (degree + 1).to(dtype).rsqrt()
+        return self._scale
 
 
 class Segments:
@@ -79,9 +83,10 @@ class Segments:
         return value if self.order is None else value.index_select(0, self.order)
 
 
-def neighbor_sum(h: Tensor, edges: SortedEdges) -> Tensor:
-    """Sum ``h`` over the nodes that send to each node."""
-    return _linear(h, lambda v: _bag(v, edges.inward, edges.by_end.ptr), lambda g: neighbor_sum(g, edges.back))
+def neighbor_sum(h: Tensor, edges: SortedEdges, back: bool = False) -> Tensor:
+    """Sum ``h`` over the nodes that send to each node; with ``back``, over those that it sends to."""
+    senders, groups = (edges.outward, edges.by_start) if back else (edges.inward, edges.by_end)
+    return _linear(h, lambda v: _bag(v, senders, groups.ptr), lambda g: neighbor_sum(g, edges, not back))
 
 
 def segment_gather(h: Tensor, groups: Segments) -> Tensor:
