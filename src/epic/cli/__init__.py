@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from epic.cli.streams import drop_output, mend_streams
 from epic.errors import InputError
@@ -34,28 +34,26 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as end:
         code = end.code if isinstance(end, SystemExit) else 130
         if code == 130:
-            _tell("interrupted")
+            _end("interrupted", 130)
         sys.exit(code)
     except InputError as error:
-        _tell(str(error))
-        sys.exit(2)
+        _end(str(error))
     except (MemoryError, RuntimeError) as error:  # the latter by torch, which has several words for it
         if isinstance(error, RuntimeError) and "memory" not in str(error):
             raise
-        _tell("this takes more memory than there is: give fewer or smaller graphs, or smaller numbers")
-        sys.exit(2)
+        _end("this takes more memory than there is: give fewer or smaller graphs, or smaller numbers")
     except BrokenPipeError:  # a reader such as head has seen enough
         drop_output()
         sys.exit(1)
     except OSError as error:
         drop_output()
         named = "" if error.filename is None else f" {error.filename}"
-        _tell(f"cannot read or write{named}: {error.strerror or error}")
-        sys.exit(2)
+        _end(f"cannot read or write{named}: {error.strerror or error}")
 
 
-def _tell(sentence: str) -> None:
+def _end(sentence: str, code: int = 2) -> NoReturn:
     print(f"epic: {sentence}", file=sys.stderr)
+    sys.exit(code)
 
 
 def _take_ctrl_c_once() -> None:

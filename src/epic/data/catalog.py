@@ -59,9 +59,8 @@ def load(
         if not path.is_file():
             raise InputError(f"there is no file {path}")
         target = [target] if isinstance(target, str) else target and list(target)
-        how = (target, task)
         read = partial(read_smiles, path, target=target, task=task)
-        return parsed(path.stem, files=[path], read=read, how=how)
+        return parsed(path.stem, files=[path], read=read, how=(target, task))
     named = suffix not in FILES and not path.is_dir()
     if target or (task and named):
         raise InputError(

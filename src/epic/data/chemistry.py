@@ -167,7 +167,6 @@ def molecule_of(data: Data, chemistry: Chemistry | None = None) -> Mol | None:
         return None
     from rdkit import Chem
 
-    kinds = {k: getattr(Chem.BondType, k.upper()) for k in ("single", "double", "triple", "aromatic")}
     orders = bond_orders(data, chemistry) or ["single"] * data.edge_index.shape[1]
     bonds: dict[tuple[int, int], str] = {}
     for (a, b), order in zip(data.edge_index.T.tolist(), orders, strict=True):
@@ -186,7 +185,7 @@ def molecule_of(data: Data, chemistry: Chemistry | None = None) -> Mol | None:
                 atom.SetNumExplicitHs(hydrogens)
         mol.AddAtom(atom)
     for (a, b), order in bonds.items():
-        count = mol.AddBond(a, b, kinds[order])
+        count = mol.AddBond(a, b, getattr(Chem.BondType, order.upper()))
         if order == "aromatic":
             mol.GetBondWithIdx(count - 1).SetIsAromatic(True)
     if chemistry is not None:
@@ -200,8 +199,7 @@ def _guess_charges(mol: Any) -> None:
     Nitrogen or phosphorus with four bonds and oxygen with three are positive. An oxygen that a single bond joins to
     such a nitrogen (as in nitro groups) is negative.
     """
-    value = {"SINGLE": 1.0, "DOUBLE": 2.0, "TRIPLE": 3.0, "AROMATIC": 1.5}
-    bonds = {a.GetIdx(): sum(value[str(b.GetBondType())] for b in a.GetBonds()) for a in mol.GetAtoms()}
+    bonds = {a.GetIdx(): sum(b.GetBondTypeAsDouble() for b in a.GetBonds()) for a in mol.GetAtoms()}
     for atom in mol.GetAtoms():
         if atom.GetIsAromatic() and not any(n.GetSymbol() == "O" and n.GetDegree() == 1 for n in atom.GetNeighbors()):
             continue  # furan's oxygen, pyrrole's nitrogen; not an N-oxide

@@ -52,12 +52,9 @@ class Collection:
 
     def find(self, name: str, data: str | Path | None = None) -> Path | None:
         """Return the folder of a dataset, or None if it is not here."""
-        for folder in data_folders(data):
-            for root in (folder / self.folder / self.directory(name), folder / self.directory(name)):
-                for place in (root / "raw", root):
-                    if (place / self.mark(name)).exists():
-                        return place
-        return None
+        roots = (folder / inner for folder in data_folders(data) for inner in (self.folder, ""))
+        places = (root / self.directory(name) / raw for root in roots for raw in ("raw", ""))
+        return next((place for place in places if (place / self.mark(name)).exists()), None)
 
     def load(self, name: str, *, data: str | Path | None, download: bool, progress: bool) -> Dataset:
         """Read a dataset, downloaded first if it is not here; parsed once, then read from the cache."""

@@ -79,11 +79,8 @@ def stratified_folds(y: Tensor, *, folds: int = 10, seed: Seed = 0) -> list[Spli
         # Go on dealing where the last class stopped, so that fold sizes differ by one at most.
         fold[index] = (torch.arange(index.numel()) + dealt) % folds
         dealt += index.numel()
-    result = []
-    for f in range(folds):
-        test, validation = fold == f, fold == (f + 1) % folds
-        result.append(Split(*(m.nonzero()[:, 0] for m in (~test & ~validation, validation, test))))
-    return result
+    masks = [(fold == f, fold == (f + 1) % folds) for f in range(folds)]
+    return [Split(*(m.nonzero()[:, 0] for m in (~(test | val), val, test))) for test, val in masks]
 
 
 def check_draw(size: int, graphs: int) -> None:

@@ -78,7 +78,9 @@ def read_table(path: Path) -> tuple[list[str], list[Row]]:
             cells = [cell.strip() for cell in line]
             if not header:
                 header = cells
-                _check_header(path, header)
+                if twice := sorted({h for h in header if header.count(h) > 1}):
+                    named = ", ".join(map(repr, twice))
+                    raise InputError(f"{path} has several columns {named}: give each its own name")
             elif any(cells):
                 where = f"line {reader.line_num - added}"
                 if any(cells[len(header) :]):
@@ -112,12 +114,6 @@ def _with_header(text: str) -> tuple[int, str]:
     width = max((line.count("\t") + 1 for line in lines), default=1)
     header = ["smiles", "name", "label", *(f"column {i}" for i in range(4, width + 1))]
     return 1, "\n".join(["\t".join(header[:width]), *lines])
-
-
-def _check_header(path: Path, header: list[str]) -> None:
-    twice = sorted({h for h in header if header.count(h) > 1})
-    if twice:
-        raise InputError(f"{path} has several columns {', '.join(map(repr, twice))}: give each its own name")
 
 
 def _sdf(path: Path) -> tuple[list[str], list[Row]]:

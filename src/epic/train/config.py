@@ -19,7 +19,6 @@ from pydantic import (
     Field,
     SerializerFunctionWrapHandler,
     ValidationError,
-    field_validator,
     model_serializer,
     model_validator,
 )
@@ -51,12 +50,7 @@ class CostConfig(BaseModel):
         """Return the options for ``LearnedCost.fit``."""
         from epic.costs.learning import Learning
 
-        options = {
-            "assignment": self.assignment,
-            "epochs": self.epochs,
-            "iterations": self.sinkhorn,
-            "seed": seed,
-        }
+        options = {"assignment": self.assignment, "epochs": self.epochs, "iterations": self.sinkhorn, "seed": seed}
         Learning(**options)  # type: ignore[arg-type]  # refuses values that it cannot use
         return options
 
@@ -138,18 +132,17 @@ class RunConfig(BaseModel):
     )
     results_version: int = Field(RESULTS_VERSION, description="Version of the code that results depend on.")
 
-    @field_validator("backbone")
-    @classmethod
-    def _known_backbone(cls, value: str) -> str:
+    @model_validator(mode="after")
+    def _known_settings(self) -> Self:
+        from epic.augment import find_method
         from epic.nn.layers import BACKBONES
         from epic.train.baselines import BASELINES
         from epic.train.distances import DISTANCES
 
-        return choose(value, (*BACKBONES, *DISTANCES, *BASELINES), "backbone")
-
-    @model_validator(mode="after")
-    def _known_settings(self) -> Self:
-        check_method(self.method, self.settings)
+        choose(self.backbone, (*BACKBONES, *DISTANCES, *BASELINES), "backbone")
+        for name in self.settings:
+            choose(name, default_settings(self.method), f"setting of {self.method}")
+        find_method(self.method).create(**self.settings)
         if self.method != "vanilla" and not self.is_network:
             raise InputError(
                 f"{self.backbone} is not trained in steps, so {self.method} cannot augment its graphs: leave the "
@@ -208,15 +201,6 @@ def default_settings(method: str) -> dict[str, Any]:
 
     given_by_the_run = ("cost", "seed", "num_classes", "degree_features", "task")
     return {name: p.default for name, p in find_method(method).params.items() if name not in given_by_the_run}
-
-
-def check_method(method: str, settings: dict[str, Any]) -> None:
-    """Refuse settings that a method does not declare or cannot use."""
-    from epic.augment import find_method
-
-    for name in settings:
-        choose(name, default_settings(method), f"setting of {method}")
-    find_method(method).create(**settings)
 
 
 def run_config(**values: Any) -> RunConfig:

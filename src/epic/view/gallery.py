@@ -50,7 +50,7 @@ def gallery_page(exhibits: Sequence[Exhibit], *, title: str, about: str = "", na
     called, means = names_of(names, known), _means(exhibits)
     return render(
         "gallery.html.j2",
-        {"entries": [{**path_entry(e.path, called, _graphs(e)), **_captions(e, called)} for e in exhibits]},
+        {"entries": [_entry(e, called) for e in exhibits]},
         title=title,
         about=" ".join(part for part in (about, comparison(exhibits)) if part),
         groups=[(kind, text, means[kind]) for kind, text in TITLES.items() if kind in means],
@@ -73,12 +73,10 @@ def _means(exhibits: Sequence[Exhibit]) -> dict[str, float]:
     return {kind: float(np.mean([e.path.distance for e in exhibits if e.kind == kind])) for kind in kinds}
 
 
-def _graphs(e: Exhibit) -> tuple[str, str]:
-    return e.path.ends[0] or f"graph {e.source}", e.path.ends[1] or f"graph {e.target}"
-
-
-def _captions(e: Exhibit, names: Names) -> dict[str, Any]:
+def _entry(e: Exhibit, names: Names) -> dict[str, Any]:
+    ends = (e.path.ends[0] or f"graph {e.source}", e.path.ends[1] or f"graph {e.target}")
     return {
+        **path_entry(e.path, names, ends),
         "kind": e.kind,
         "classes": [_class(e.path, k, names) for k in (0, len(e.path))],
         "counts": counts(e.path) or "no operations",
