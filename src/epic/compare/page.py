@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from markupsafe import Markup
 
 from epic.compare.statistics import Comparison
-from epic.view.page import environment
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
+from epic.view.page import environment, svg
 
 
 def comparison_page(
@@ -47,7 +45,7 @@ def comparison_page(
             banner=banner,
             verdicts=verdicts,
             picture_name=picture[0],
-            picture=_svg(picture[1]),
+            picture=Markup(svg(picture[1], (7.2, 4.0))),
             head=head,
             rows=rows,
             notes=notes,
@@ -80,17 +78,3 @@ def forest(
     axes.set_ylim(max(1, len(there)) - 0.5, -0.5)  # nothing may be done yet
     axes.set_xlabel(f"difference to {to}, {unit}")
     axes.grid(axis="x", alpha=0.3)
-
-
-def _svg(draw: Callable[[Any], None]) -> Markup:
-    """Draw on fresh axes and return an SVG element."""
-    import matplotlib
-    from markupsafe import Markup
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.2, 4.0), layout="constrained")
-    draw(figure.add_subplot())
-    text = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "epic"}):
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    return Markup(text.getvalue()[text.getvalue().index("<svg") :])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib
 import numpy as np
 from markupsafe import Markup
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from epic.view.page import svg
 from epic.view.style import BLANK, COLOURS
 
 POINTS = 60
@@ -180,19 +178,13 @@ def reach(lines: Sequence[Line]) -> tuple[float, float]:
 
 def chart(title: str, words: str, draw: Any, size: tuple[float, float] = (3.6, 2.3)) -> Markup:
     """Make a figure of a page, inline SVG with text as text. ``words`` say what it shows; ``draw`` gets the axes."""
-    figure = Figure(figsize=size, layout="constrained")
-    draw(figure.add_subplot())
-    text = io.StringIO()
-    settings = {"svg.fonttype": "none", "svg.hashsalt": title + words, "font.sans-serif": ["DejaVu Sans"]}
-    with matplotlib.rc_context(settings):
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-    svg = text.getvalue()
-    inside = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    element = svg(draw, size, salt=title + words, transparent=True)
+    inside = element[element.index(">") + 1 :]
     # Inside a page, rules and names of parts would meet those of other charts.
     inside = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", inside, flags=re.DOTALL)
     inside = re.sub(r' id="s(\d+)"', r' class="line s\1"', inside)
     inside = re.sub(r' id="[\w.]+_\d+"', "", inside)
-    width, height = 72 * figure.get_size_inches()
+    width, height = 72 * size[0], 72 * size[1]
     return Markup(
         '<figure class="chart"><figcaption>{}</figcaption>'
         '<svg viewBox="0 0 {:.1f} {:.1f}" role="img" aria-label="{}">{}</figure>'

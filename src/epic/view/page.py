@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
+import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,6 +85,18 @@ def render(template: str, data: dict[str, Any], **values: object) -> str:
     from markupsafe import Markup
 
     return environment().get_template(template).render(**values, data=Markup(embedded({**data, "style": for_pages()})))
+
+
+def svg(draw: Callable[[Any], None], size: tuple[float, float], *, salt: str = "epic", **options: Any) -> str:
+    """Draw on fresh axes and return an SVG element, its text as text, the same for the same drawing and salt."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    figure, text = Figure(figsize=size, layout="constrained"), io.StringIO()
+    draw(figure.add_subplot())
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": salt, "font.sans-serif": ["DejaVu Sans"]}):
+        figure.savefig(text, format="svg", metadata={"Date": None}, **options)
+    return text.getvalue()[text.getvalue().index("<svg") :]
 
 
 def embedded(data: object) -> str:
