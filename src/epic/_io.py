@@ -31,6 +31,10 @@ DTYPES = (
 """Types of numbers that torch can index, compare and sum; it knows others by name only."""
 
 
+PICTURES = (".png", ".svg", ".pdf")
+"""How the names of pictures may end."""
+
+
 def check_like(found: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
     """Refuse tensors whose names, shapes or kinds of numbers are not the expected ones, and NaN or infinity.
 

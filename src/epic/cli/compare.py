@@ -94,12 +94,12 @@ def compare(
 
     epic compare mine.csv --methods epic,submix --model nets:MyNet --budget 5m --workers 2
     """
-    from epic._io import write_text
+    from epic._io import PICTURES, write_text
     from epic.compare.study import study
     from epic.compare.times import seconds_of
 
     limit = None if budget is None else seconds_of(budget)
-    for out, endings in ((page, (".html",)), (plot, (".png", ".pdf", ".svg"))):
+    for out, endings in ((page, (".html",)), (plot, PICTURES)):
         if out is not None:
             need_writable(out, *endings, besides=[results, run["dataset"]])
     own = [text for text in model or () if "=" not in text]

@@ -32,12 +32,9 @@ def evaluating(model: Any) -> Iterator[None]:
 
 @torch.no_grad()
 def class_scores(model: Callable[[Batch], Tensor], graphs: PackedGraphs) -> Tensor:
-    """Return the scores of classes ``[graphs, classes]`` that a classifier gives, on the CPU.
+    """Return the scores of classes ``[graphs, classes]`` that a classifier gives for at least one graph, on the CPU.
 
-    Args:
-        model: Takes a ``Batch`` and returns scores ``[graphs, classes]``, or ``[graphs]`` or ``[graphs, 1]`` that are
-            positive for class 1 of two.
-        graphs: At least one.
+    It takes a ``Batch`` and returns such scores, or ``[graphs]`` or ``[graphs, 1]``, positive for class 1 of two.
 
     Raises:
         InputError: It returns something else.

@@ -164,7 +164,11 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
         except BrokenProcessPool:
             last = spawned.error()
             if not started.is_set():
-                raise InputError(_cannot_start(last)) from None
+                raise InputError(
+                    "worker processes cannot start. Each of them imports the script that starts them: put the call "
+                    'under `if __name__ == "__main__":`, or use workers=0. '
+                    + (f"A worker ended with {last}" if last else "No worker said why it ended")
+                ) from None
             for future, (task, deaths) in running.items():
                 if future.done() and future.exception() is None:
                     yield Outcome(task, *future.result())
@@ -181,14 +185,6 @@ def _pool(function: Callable[[Any], Any], tasks: Iterator[Any], workers: int, ah
             with without_ctrl_c():
                 pool.shutdown(wait=False, cancel_futures=True)
                 spawned.close()
-
-
-def _cannot_start(last: str) -> str:
-    return (
-        "worker processes cannot start. Each of them imports the script that starts them: put the call under "
-        '`if __name__ == "__main__":`, or use workers=0. '
-        + (f"A worker ended with {last}" if last else "No worker said why it ended")
-    )
 
 
 def following(tasks: Iterator[Any], *, busy: bool) -> tuple[Any, int] | None:

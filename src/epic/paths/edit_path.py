@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from epic._io import write_figure, write_text
+from epic._io import PICTURES, write_figure, write_text
 from epic.costs.base import Cost, check_cost
 from epic.costs.edge import EdgeCost
 from epic.costs.unit import UnitCost
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
 
-SAVED_AS = (".html", ".png", ".svg", ".pdf")
+SAVED_AS = (".html", *PICTURES)
 
 
 class EditPath:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch_geometric.data import Data
 
-from epic._io import write_figure
+from epic._io import PICTURES, write_figure
 from epic.data.chemistry import molecule_of
 from epic.errors import InputError, choose
 from epic.view.formula import prepared
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from epic.graphs.packed import Graphs
 
 SHOWN = ("deletion", "insertion", "substitution")
-SAVED_AS = (".png", ".svg", ".pdf")
 
 
 def costs(
@@ -52,8 +51,8 @@ def costs(
     show = choose(show or ("deletion" if explained.substitution is None else "substitution"), SHOWN, "cost to show")
     if getattr(explained, show) is None:
         raise InputError("substitution costs are means over graphs to compare with: give them as reference=")
-    if path is not None and Path(path).suffix.lower() not in SAVED_AS:
-        raise InputError(f"cannot draw {path}: the name must end in {', '.join(SAVED_AS)}")
+    if path is not None and Path(path).suffix.lower() not in PICTURES:
+        raise InputError(f"cannot draw {path}: the name must end in {', '.join(PICTURES)}")
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize, to_hex
     from matplotlib.figure import Figure

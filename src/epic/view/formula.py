@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from torch_geometric.data import Data
 
-from epic.data.chemistry import Chemistry, bond_orders, fault, has_rdkit, molecule_of
+from epic.data.chemistry import Chemistry, bond_orders, fault, molecule_of
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -93,7 +93,7 @@ def end_molecule(data: Data, chemistry: Chemistry | None) -> Mol | None:
     """Return the molecule of a path's end: from its SMILES with all that it tells, or from its labels."""
     mol = molecule_of(data, chemistry)
     smiles = data.get("smiles")
-    if mol is None or not smiles or not has_rdkit():
+    if mol is None or not smiles:
         return mol
     from rdkit import Chem
 
