@@ -135,22 +135,22 @@ def test_holm_by_hand():
 @pytest.mark.parametrize(
     ("found", "p", "text"),
     [
-        (Comparison(0.012, 0.003, 0.021, 0.02, 3, 5, 15), None, "helps: +1.2 points, 95 % interval 0.3 to 2.1"),
-        (Comparison(-0.012, -0.021, -0.003, 0.02, -3, 5, 15), None, "hurts: -1.2 points, 95 % interval -2.1 to -0.3"),
+        (Comparison(1.2, 0.3, 2.1, 0.02, 3, 5, 15), None, "helps: +1.2 points, 95 % interval 0.3 to 2.1"),
+        (Comparison(-1.2, -2.1, -0.3, 0.02, -3, 5, 15), None, "hurts: -1.2 points, 95 % interval -2.1 to -0.3"),
         (
-            Comparison(0.01, -0.01, 0.03, 0.2, 1, 5, 15),
+            Comparison(1.0, -1.0, 3.0, 0.2, 1, 5, 15),
             None,
             "no evidence that it helps: +1.0 points, 95 % interval -1.0 to 3.0",
         ),
         (
-            Comparison(0.012, 0.003, 0.021, 0.02, 3, 5, 15),
+            Comparison(1.2, 0.3, 2.1, 0.02, 3, 5, 15),
             0.06,
             "no evidence that it helps: +1.2 points, 95 % interval 0.3 to 2.1, not enough among so many methods",
         ),
-        (Comparison(0.012, 0.003, 0.021, 0.02, 9, 2, 6), None, "too few runs to say: +1.2 points over 2 splits"),
-        (Comparison(0.012, None, None, None, None, 1, 1), None, "too few runs to say: +1.2 points over 1 split"),
+        (Comparison(1.2, 0.3, 2.1, 0.02, 9, 2, 6), None, "too few runs to say: +1.2 points over 2 splits"),
+        (Comparison(1.2, None, None, None, None, 1, 1), None, "too few runs to say: +1.2 points over 1 split"),
         (
-            Comparison(0.012, None, None, None, None, 4, 4),
+            Comparison(1.2, None, None, None, None, 4, 4),
             None,
             "too few runs to say: +1.2 points in each of 4 splits, without any spread to judge by",
         ),
@@ -164,7 +164,7 @@ def test_verdicts(found, p, text):
 
 def test_verdict_in_percent():
     found = Comparison(1.2, 0.6, 1.8, 0.02, 3, 5, 15, confidence=0.9)
-    assert verdict(found, scale=1, unit="percent") == "helps: +1.2 percent, 90 % interval 0.6 to 1.8"
+    assert verdict(found, unit="percent") == "helps: +1.2 percent, 90 % interval 0.6 to 1.8"
 
 
 @pytest.mark.slow

@@ -209,7 +209,8 @@ def test_a_quick_look_has_a_banner_and_no_verdict(tmp_path, sizes):
             gain = (0.2 + 0.01 * task.config["split_seed"]) * (task.config["method"] == "drop_edge")
             facts = {"task": "classes", "sizes": [28, 4, 8], "seconds": 1.0}
             writer.add(task, {"test": 0.6 + gain, "validation": 0.5, **facts})
-    plain = Study(asked.dataset, asked.runs, {}, asked.perform)
+    judged = Runs(asked.runs.plan.model_copy(update={"quick": False}), asked.store, paired=True)
+    plain = Study(asked.dataset, judged, {}, asked.perform)
     assert "helps: +2" in "\n".join(plain.lines())
     assert "helps: +2" in plain.page()
     said, page = "\n".join(asked.lines()), asked.page()

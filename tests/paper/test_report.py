@@ -126,7 +126,7 @@ def test_every_link_of_the_contents_leads_somewhere(page):
 def test_the_forest_has_the_mean_of_several_datasets():
     def part(name, gap):
         found = Comparison(gap, gap - 1, gap + 1, 0.01, 3.0, 5, 5, free=4)
-        return Difference(name, (gap,) * 5, found, "splits")
+        return Difference(name, found, "splits")
 
     rival = Against("a $x$", "vanilla", "gin", 0.0, (part("A", 1.0), part("B", 3.0)), 2.0, None)
     (chart,) = forests("mine", [rival])

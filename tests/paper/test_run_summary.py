@@ -93,7 +93,7 @@ def test_a_quick_look_is_called_one_and_stands_beside_the_whole(name, tmp_path):
     else:
         fill(quick, path, lambda c: 0.5)
     whole, small = called_plans(Store(path))
-    assert [(r.plan.name, r.plan.is_quick) for r in (whole, small)] == [("main", False), (name, True)]
+    assert [(r.plan.name, r.plan.quick) for r in (whole, small)] == [("main", False), (name, True)]
     assert "quick look (--quick)" in to_markdown(table_of(small))
     assert "quick look" in to_latex(table_of(small))
     assert "quick look" not in to_markdown(table_of(whole))

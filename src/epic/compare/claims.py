@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
+from itertools import chain, product
 
 from epic.compare.plan import Claim
 from epic.compare.runs import ReportedRuns, Runs
 from epic.compare.statistics import Comparison, SignedRank, holm, pooled, signed_rank
-from epic.compare.verdict import LEAST, verdict
+from epic.compare.verdict import LEAST, interval, number, verdict
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,16 @@ class Judged:
         return f"{self.claim.method} against {self.claim.against}" + ("" if self.claim.main else " (extra)")
 
     @property
+    def higher(self) -> str:
+        """On how many datasets it is higher."""
+        return f"{sum((c.difference or 0) > 0 for c in self.parts.values())} of {len(self.parts)}"
+
+    @property
     def verdict(self) -> str:
         """What it means, in a sentence."""
-        text = verdict(self.all, self.p, scale=1)
+        text = verdict(self.all, self.p)
         if self.signed is not None:
-            up = sum((c.difference or 0) > 0 for c in self.parts.values())
-            text += f"; higher on {up} of {len(self.parts)} datasets (signed-rank p = {self.signed.p:.2g})"
+            text += f"; higher on {self.higher} datasets (signed-rank p = {self.signed.p:.2g})"
         if self.claim.aim is not None and self.all.difference is not None and self.all.p is not None:
             gap = self.all.difference - self.claim.aim
             text += f"; the aim of {self.claim.aim:+.1f} is " + ("reached" if gap >= 0 else f"missed by {-gap:.1f}")
@@ -57,27 +60,18 @@ def judge(runs: Runs) -> list[Judged]:
         runs: The plan and its results.
 
     Returns:
-        One for each claim whose entries are in the plan and have runs, main claims first.
+        One for each claim whose entries are in the plan and have runs, main claims first; none for a quick look.
     """
-    labels = [e.label for e in runs.plan.entries]
-    found = []
-    for claim in sorted(runs.plan.claims, key=lambda c: not c.main):
+    plan, found = runs.plan, []
+    labels = [] if plan.quick else [e.label for e in plan.entries]
+    for claim in sorted(plan.claims, key=lambda c: not c.main):
         if claim.method not in labels or claim.against not in labels:
             continue
         parts = {}
-        for dataset in runs.plan.datasets:
-            mine, other = (
-                _side_by_side(
-                    [
-                        runs.reported(labels.index(name), dataset, backbone, size=size)
-                        for backbone in runs.plan.backbones
-                        for size in runs.plan.sizes
-                    ]
-                )
-                for name in (claim.method, claim.against)
-            )
+        for dataset in plan.datasets:
+            mine, other = (_side_by_side(runs, plan.place(name), dataset) for name in (claim.method, claim.against))
             comparison = mine.against(other)
-            if comparison.splits >= min(LEAST, runs.plan.splits):  # fewer would leave all without an interval
+            if comparison.splits >= min(LEAST, plan.splits):  # fewer would leave all without an interval
                 parts[dataset] = comparison
         if parts:
             means = [c.difference for c in parts.values()]
@@ -90,29 +84,17 @@ def judge(runs: Runs) -> list[Judged]:
     return found
 
 
-def _side_by_side(parts: Sequence[ReportedRuns]) -> ReportedRuns:
-    """Lay the seeds of all parts side by side, split by split."""
-    records = tuple(
-        tuple(r for split in splits for r in split) for splits in zip(*(p.records for p in parts), strict=True)
-    )
-    return ReportedRuns(records, (), ())
+def _side_by_side(runs: Runs, entry: int, dataset: str) -> ReportedRuns:
+    """Lay the seeds of all backbones and sizes side by side, split by split."""
+    where = product(runs.plan.backbones, runs.plan.sizes)
+    parts = [runs.reported(entry, dataset, backbone, size=size).records for backbone, size in where]
+    return ReportedRuns(tuple(tuple(chain(*splits)) for splits in zip(*parts, strict=True)), (), ())
 
 
 def table(found: Sequence[Judged]) -> list[tuple[str, ...]]:
     """Write claims as rows of text: comparison, difference, interval, p, sets on which it is higher, runs."""
     rows: list[tuple[str, ...]] = [("comparison", "points", "95 % interval", "p", "higher on", "pairs of runs")]
-    for judged in found:
-        c = judged.all
-        low, high = ("" if v is None else f"{v:+.1f}" for v in (c.low, c.high))
-        up = int(np.sum([(part.difference or 0) > 0 for part in judged.parts.values()]))
-        rows.append(
-            (
-                judged.name,
-                f"{c.difference:+.1f}",
-                f"{low} to {high}" if low else "-",
-                "-" if judged.p is None else f"{judged.p:.2g}",
-                f"{up} of {len(judged.parts)}",
-                str(c.runs),
-            )
-        )
+    for j in found:
+        points, p = f"{j.all.difference:+.1f}", number(j.p, ".2g")
+        rows.append((j.name, points, interval(j.all, "+.1f"), p, j.higher, str(j.all.runs)))
     return rows

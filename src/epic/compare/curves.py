@@ -42,21 +42,17 @@ class Curve:
     points: tuple[Point, ...]
 
 
-def curves(runs: Runs, *, judged: bool = True) -> list[Curve]:
+def curves(runs: Runs) -> list[Curve]:
     """Return one curve for each entry of a plan, plain training first, from the runs that are done.
 
-    Args:
-        runs: The runs.
-        judged: Whether points have intervals; those of a quick look have none.
+    Points of a quick look have no intervals.
     """
-    plan = runs.plan
-    where = (plan.datasets[0], plan.backbones[0], plan.noise[0])
-    plain = [runs.reported(0, *where, size) for size in plan.sizes]
-    found = []
+    plan, found = runs.plan, []
+    plain = [runs.reported(0, size=size) for size in plan.sizes]
     for number, entry in enumerate(plan.entries):
-        mine = [runs.reported(number, *where, size) for size in plan.sizes]
+        mine = [runs.reported(number, size=size) for size in plan.sizes]
         points = [_point(m, p if number else None) for m, p in zip(mine, plain, strict=True) if m.values]
-        points = points if judged else [replace(p, reach=None) for p in points]
+        points = [replace(p, reach=None) for p in points] if plan.quick else points
         found.append(Curve(entry.label, tuple(sorted(points, key=lambda p: p.graphs))))
     return found
 
@@ -67,8 +63,7 @@ def _point(mine: ReportedRuns, plain: ReportedRuns | None) -> Point:
     if means.size > 1:
         reach = float(stats.t.ppf(0.975, means.size - 1) * means.std(ddof=1) / math.sqrt(means.size))
     gap = None if plain is None else mine.against(plain)
-    graphs = sum(mine.done[0]["sizes"][:2])
-    return Point(graphs, float(means.mean()), reach, means.size, gap)
+    return Point(sum(mine.done[0]["sizes"][:2]), float(means.mean()), reach, means.size, gap)
 
 
 def worth(plain: Curve, score: float) -> tuple[float, str]:
@@ -109,7 +104,7 @@ def sentences(found: Sequence[Curve], unit: str = "points") -> list[str]:
             number = {"=": f"{equal:.0f}", "<": f"fewer than {equal:.0f}", ">": f"more than {equal:.0f}"}[sign]
             told.append(
                 f"{curve.label} with {point.graphs} graphs is as good as plain training with {number} "
-                f"({verdict(gap, scale=1, unit=unit)})"
+                f"({verdict(gap, unit=unit)})"
             )
     return told
 

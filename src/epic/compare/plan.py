@@ -138,6 +138,7 @@ class Plan(BaseModel):
         checksums: Of datasets that are files. A file may change under the same name, and runs of its old contents are
             not runs of its new ones.
         claims: Comparisons over all datasets and backbones that are named before the first run.
+        quick: Whether it is a quick look, of which nothing is judged.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -159,6 +160,7 @@ class Plan(BaseModel):
     per_dataset: dict[str, dict[str, Any]] = {}
     checksums: dict[str, str] = {}
     claims: tuple[Claim, ...] = ()
+    quick: bool = False
 
     @field_validator("entries", mode="before")
     @classmethod
@@ -179,6 +181,11 @@ class Plan(BaseModel):
     @property
     def split_numbers(self) -> range:
         return range(self.first_split, self.first_split + self.splits)
+
+    def place(self, label: str) -> int:
+        """Return the place of an entry, by its label."""
+        labels = [e.label for e in self.entries]
+        return labels.index(choose(label, labels, "entry of the plan"))
 
     def example(self, entry: Entry) -> Task:
         """Return a run of an entry with its default settings, on the first split of the largest size."""

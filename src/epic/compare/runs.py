@@ -15,9 +15,10 @@ from epic.compare.plan import TUNING_SEED, Group, GroupTasks, Plan
 from epic.compare.statistics import Comparison, crossed, paired
 from epic.compare.store import Store
 from epic.compare.task import Task
-from epic.errors import choose
 
 METRICS = {"classes": "accuracy in percent", "binary": "ROC-AUC in percent", "values": "minus the mean absolute error"}
+UNITS = {"classes": "points", "binary": "points", "values": "units"}
+"""What differences of scores are measured in."""
 
 
 class Runs:
@@ -105,30 +106,40 @@ class Runs:
         found = [r for t in tasks if (r := self.store.get(t)) is not None]
         return found, len(tasks), sum(self.store.failed(t) is not None for t in tasks)
 
+    @property
+    def task(self) -> str:
+        """What the labels of the first run are."""
+        return next((r["task"] for r in self.records()[0] if "task" in r), "classes")
+
     def reported(
-        self, entry: int, dataset: str, backbone: str = "gin", noise: float = 0.0, size: int | None = None
+        self,
+        entry: int,
+        dataset: str | None = None,
+        backbone: str | None = None,
+        noise: float | None = None,
+        size: int | None = None,
     ) -> ReportedRuns:
         """Return all splits and seeds of an entry (by its place in the plan) in one place of the table.
 
-        A ``size`` that the plan does not have stands for its first one.
+        What is not named stands for the first of the plan, and so does a ``size`` that the plan does not have.
         """
-        size = size if size in self.plan.sizes else self.plan.sizes[0]
-        mixed = self.plan.entries[entry].mix
-        if mixed is not None:
-            labels = [e.label for e in self.plan.entries]
-            one, other = (
-                self.reported(labels.index(choose(label, labels, "entry of the plan")), dataset, backbone, noise, size)
-                for label in mixed
-            )
+        plan = self.plan
+        dataset = plan.datasets[0] if dataset is None else dataset
+        backbone = plan.backbones[0] if backbone is None else backbone
+        noise = plan.noise[0] if noise is None else noise
+        size = size if size in plan.sizes else plan.sizes[0]
+        if (mixed := plan.entries[entry].mix) is not None:
+            places = [plan.place(label) for label in mixed]
+            one, other = (self.reported(i, dataset, backbone, noise, size) for i in places)
             return mix_runs(one, other, same=mixed[0] == mixed[1])
         records: list[tuple[dict[str, Any] | None, ...]] = []
         errors: list[str] = []
         chosen: list[str] = []
         whole = self.whole if self.paired else None
-        for split in self.plan.split_numbers:
+        for split in plan.split_numbers:
             group = self._groups.get(Group(dataset, backbone, noise, split, size))
             tasks = None if group is None else group.reported[entry]
-            row = tuple(map(self.store.get, tasks)) if tasks else (None,) * self.plan.seeds
+            row = tuple(map(self.store.get, tasks)) if tasks else (None,) * plan.seeds
             records.append(tuple(r if whole is None or (k, split) in whole else None for k, r in enumerate(row)))
             errors += [e for t in tasks or () if (e := self.store.failed(t)) is not None]
             if group is not None and any(records[-1]):
@@ -164,7 +175,7 @@ class ReportedRuns:
 
     @property
     def unit(self) -> str:
-        return "units" if self.task == "values" else "points"
+        return UNITS[self.task]
 
     @property
     def scores(self) -> np.ndarray:

@@ -43,16 +43,20 @@ class Comparison:
         test: What the interval comes from.
     """
 
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    statistic: float | None
-    splits: int
-    runs: int
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    statistic: float | None = None
+    splits: int = 0
+    runs: int = 0
     confidence: float = 0.95
     free: float | None = None
     test: str = "corrected resampled t-test"
+
+    def bare(self) -> Comparison:
+        """Return the difference alone, without anything to judge it by."""
+        return replace(self, low=None, high=None, p=None, statistic=None)
 
 
 @dataclass(frozen=True)
@@ -128,10 +132,8 @@ def crossed(method: Any, other: Any, gains: Any, confidence: float = 0.95) -> Co
     total = np.where(tested, gains, 0.0)
     parts = np.where(tested, total - total.sum(1, keepdims=True) / count, 0.0) / count
     shared = parts @ parts.T
-    covariance = (shared.sum() - np.trace(shared)) / max(len(gains) * (len(gains) - 1), 1)
-    found = _compared(
-        method, other, confidence, lambda d: float(d.var(ddof=1)) / d.size + max(covariance, 0.0), fixed=covariance
-    )
+    covariance = max((shared.sum() - np.trace(shared)) / max(len(gains) * (len(gains) - 1), 1), 0.0)
+    found = _compared(method, other, confidence, lambda d: float(d.var(ddof=1)) / d.size + covariance, covariance)
     return replace(found, test="t-test of draws that share test graphs")
 
 
@@ -140,30 +142,28 @@ def _compared(
 ) -> Comparison:
     """Return the t interval of the mean of split differences.
 
-    Args:
-        method: Scores; see :func:`split_differences`.
-        other: Scores of the same shape.
-        confidence: Of the interval.
-        variance: Returns the variance of the mean of the split differences.
-        fixed: The part of it that does not come from the spread over splits, so that it has no degrees of freedom.
+    ``variance`` returns that of the mean; the ``fixed`` part of it does not come from the spread over splits, so that
+    it has no degrees of freedom.
     """
     if not 0 < confidence < 1:
         raise InputError(f"confidence must lie between 0 and 1, got {confidence}")
     d, runs = split_differences(method, other)
     splits = d.size
-    if splits == 0:
-        return Comparison(None, None, None, None, None, 0, 0, confidence)
-    mean = float(d.mean())
+    mean = float(d.mean()) if splits else None
     # Equal differences leave rounding in the variance, which would pass for a tiny spread.
     tiny = 10.0**-DIGITS
-    if splits == 1 or float(np.ptp(d)) <= tiny:
+    if mean is None or splits == 1 or float(np.ptp(d)) <= tiny:
         if splits > 1 and float(np.abs(d).max()) <= tiny:
             return Comparison(0.0, 0.0, 0.0, 1.0, 0.0, splits, runs, confidence, splits - 1)
-        return Comparison(mean, None, None, None, None, splits, runs, confidence)
+        return Comparison(mean, splits=splits, runs=runs, confidence=confidence)
     whole = variance(d)
-    free = (splits - 1) * (whole / (whole - max(fixed, 0.0))) ** 2  # Satterthwaite
-    t = mean / math.sqrt(whole)
-    reach = math.sqrt(whole) * float(stats.t.ppf((1 + confidence) / 2, free))
+    free = (splits - 1) * (whole / (whole - fixed)) ** 2  # Satterthwaite
+    return _t_test(mean, math.sqrt(whole), free, splits, runs, confidence)
+
+
+def _t_test(mean: float, error: float, free: float, splits: int, runs: int, confidence: float) -> Comparison:
+    """Return the t interval of a mean with this standard error."""
+    t, reach = mean / error, error * float(stats.t.ppf((1 + confidence) / 2, free))
     p = 2 * float(stats.t.sf(abs(t), free))
     return Comparison(mean, mean - reach, mean + reach, p, t, splits, runs, confidence, free)
 
@@ -183,22 +183,19 @@ def pooled(parts: Sequence[Comparison]) -> Comparison:
     """
     there = [c for c in parts if c.difference is not None]
     if not there:
-        return Comparison(None, None, None, None, None, 0, 0)
+        return Comparison()
     confidence = there[0].confidence
     splits, runs = sum(c.splits for c in there), sum(c.runs for c in there)
     mean = float(np.mean([c.difference for c in there]))
     if any(c.low is None or c.high is None for c in there):
-        return Comparison(mean, None, None, None, None, splits, runs, confidence)
+        return Comparison(mean, splits=splits, runs=runs, confidence=confidence)
     free = np.array([c.free for c in there], dtype=float)
     reach = np.array([(c.high - c.low) / 2 for c in there])  # type: ignore[operator]
     variance = (reach / stats.t.ppf((1 + confidence) / 2, free)) ** 2
     if not variance.any():
         return Comparison(mean, mean, mean, float(mean == 0), None, splits, runs, confidence)
-    error = math.sqrt(variance.sum()) / len(there)
     total = float(variance.sum() ** 2 / (variance**2 / free).sum())
-    width = error * float(stats.t.ppf((1 + confidence) / 2, total))
-    p = 2 * float(stats.t.sf(abs(mean / error), total))
-    return Comparison(mean, mean - width, mean + width, p, mean / error, splits, runs, confidence, total)
+    return _t_test(mean, math.sqrt(variance.sum()) / len(there), total, splits, runs, confidence)
 
 
 def signed_rank(differences: Any) -> SignedRank:

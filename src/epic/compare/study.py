@@ -14,7 +14,7 @@ from epic.compare.curves import Curve, curves, draw, sentences, table
 from epic.compare.page import comparison_page, forest
 from epic.compare.plan import QUICK, QUICK_TRAINING, Entry, Plan, baseline_entry
 from epic.compare.runner import Outlook, carry_out, outlook
-from epic.compare.runs import METRICS, Runs
+from epic.compare.runs import METRICS, UNITS, Runs
 from epic.compare.store import Store
 from epic.compare.table import NOTES, TITLES, Row, curve_lines, lines, row_texts, rows
 from epic.compare.task import Performer, task_runners
@@ -40,7 +40,6 @@ class Study:
         call: The command and its options, kept with every record.
         perform: Does one run.
         told: What a budget left of the plan, in a sentence; empty without one.
-        quick: Whether it is a quick look, of which nothing is judged.
     """
 
     dataset: Dataset
@@ -48,16 +47,20 @@ class Study:
     call: dict[str, Any]
     perform: Performer
     told: str = ""
-    quick: bool = False
 
     @property
     def store(self) -> Store:
         return self.runs.store
 
     @property
+    def quick(self) -> bool:
+        """Whether it is a quick look, of which nothing is judged."""
+        return self.runs.plan.quick
+
+    @property
     def unit(self) -> str:
         """What differences are measured in."""
-        return "units" if self.dataset.task == "values" else "points"
+        return UNITS[self.dataset.task]
 
     @property
     def failed(self) -> int:
@@ -99,12 +102,12 @@ class Study:
     @property
     def rows(self) -> list[Row]:
         """One row a method, plain training first, from the runs that are done."""
-        return rows(self.runs, judged=not self.quick)
+        return rows(self.runs)
 
     @property
     def curves(self) -> list[Curve]:
         """Scores by the number of labelled graphs, plain training first, where several sizes were asked for."""
-        return curves(self.runs, judged=not self.quick) if len(self.runs.plan.sizes) > 1 else []
+        return curves(self.runs) if len(self.runs.plan.sizes) > 1 else []
 
     def draw(self, axes: Any) -> None:
         """Draw learning curves, or differences with their intervals, on axes of matplotlib."""
@@ -165,7 +168,7 @@ class Study:
 
     def lines(self) -> list[str]:
         """The result as lines of text: what limits it, a table, and what its columns mean."""
-        text = (curve_lines if self.curves else lines)(self.runs, judged=not self.quick)
+        text = (curve_lines if len(self.runs.plan.sizes) > 1 else lines)(self.runs)
         return [*([self.banner] if self.banner else []), *text]
 
 
@@ -264,7 +267,7 @@ def study(
     elif model is not None:
         network = load_network(model) if isinstance(model, str) else model
         options["network"] = check_network(network, loaded, names)
-    plan = plan_of(name, names, baselines=baselines, checksums=sums, target=target, task=task, **options)
+    plan = plan_of(name, names, baselines=baselines, checksums=sums, quick=quick, target=target, task=task, **options)
     given = {"target": target, "task": task, **options}
     if options.get("sizes") is not None:
         given["sizes"] = ["all" if size is None else size for size in options["sizes"]]
@@ -273,7 +276,7 @@ def study(
     folder = None if data is None else str(Path(data).resolve())
     perform = Performer(Path(results).parent.resolve() / "costs", folder, task_runners(network))
     runs = Runs(plan, Store(results), paired=True)
-    return Study(loaded, runs, {"command": "epic compare", **asked}, perform, quick=quick)
+    return Study(loaded, runs, {"command": "epic compare", **asked}, perform)
 
 
 def plan_of(
@@ -287,6 +290,7 @@ def plan_of(
     seeds: int | None = None,
     tune: int | None = None,
     checksums: dict[str, str] | None = None,
+    quick: bool = False,
     **given: Any,
 ) -> Plan:
     """Plan a comparison with plain training.
@@ -307,6 +311,7 @@ def plan_of(
         seeds: Training seeds of each split (default: 3, or 1 for each draw).
         tune: Settings that every method may try (default: 3, or none for curves).
         checksums: Of datasets that are files.
+        quick: Whether it is a quick look, of which nothing is judged.
         **given: Values for every config.
     """
     curve = sizes is not None
@@ -326,4 +331,5 @@ def plan_of(
         plain=("lr",) if given.get("network") else ("lr", "dropout"),
         options={"split": "stratified", "outputs": curve, **{k: v for k, v in given.items() if v is not None}},
         checksums=checksums or {},
+        quick=quick,
     )

@@ -10,9 +10,9 @@ import numpy as np
 
 from epic.compare.curves import curves, sentences, table
 from epic.compare.plan import Plan
-from epic.compare.runs import METRICS, ReportedRuns, Runs
+from epic.compare.runs import METRICS, UNITS, Runs
 from epic.compare.statistics import Comparison
-from epic.compare.verdict import LEAST, Difference, compare_runs, differences, verdict
+from epic.compare.verdict import LEAST, compare_runs, differences, interval, number, verdict
 
 TITLES = ("method", "score", "difference", "95 % interval", "p", "runs", "epoch", "ms/graph", "settings", "verdict")
 NOTES = (
@@ -46,21 +46,19 @@ class Row:
     settings: str
 
 
-def rows(runs: Runs, *, judged: bool = True) -> list[Row]:
+def rows(runs: Runs) -> list[Row]:
     """Summarize each method, plain training first, from the runs that are done.
 
-    Args:
-        runs: The runs.
-        judged: Whether there are intervals, p-values and verdicts; a quick look has none.
+    A quick look has no intervals, p-values and verdicts.
     """
-    found = _reported(runs)
+    found = [runs.reported(i) for i in range(len(runs.plan.entries))]
     parts = {a.label: a.parts[0] for a in differences(runs, "vanilla")}
     result = []
     for entry, mine in zip(runs.plan.entries, found, strict=True):
         gap = parts.get(entry.label)
         if entry.is_baseline:  # not one of the methods that p-values are corrected for
             gap = compare_runs(runs.plan.datasets[0], mine, found[0])
-            amounts = verdict(gap.found, scale=1, unit=gap.unit).partition(": ")[2]
+            amounts = verdict(gap.found, unit=gap.unit).partition(": ")[2]
             gap = replace(gap, verdict=f"another classifier: {amounts}")
         pairs = [
             (a, b)
@@ -73,14 +71,19 @@ def rows(runs: Runs, *, judged: bool = True) -> list[Row]:
             for a, b in pairs
             if a.get("made") and "making_seconds" in b
         )
-        if not judged and gap is not None and mine.done:
-            gap = replace(gap, found=replace(gap.found, low=None, high=None, p=None), verdict="no result")
+        told = "what the others are compared with" if gap is None else gap.verdict
+        if not mine.done and mine.errors:
+            told = f"failed: {next(iter(mine.errors[0].strip().splitlines()), 'without a message')}"
+        elif runs.plan.quick and gap is not None and mine.done:
+            told = "no result"
+        # An interval over the seeds of one split says nothing about other splits.
+        bare = gap is not None and (gap.over == "seeds" or runs.plan.quick)
         result.append(
             Row(
                 entry.label,
                 float(np.mean(mine.values)) if mine.values else None,
-                None if gap is None else _over_splits(gap),
-                _verdict(mine, gap),
+                None if gap is None else gap.found.bare() if bare else gap.found,
+                told,
                 len(mine.done),
                 _median(_epoch(a) / _epoch(b) for a, b in pairs if _epoch(b) > 0),
                 _median(mine.epoch_seconds),
@@ -91,25 +94,22 @@ def rows(runs: Runs, *, judged: bool = True) -> list[Row]:
     return result
 
 
-def lines(runs: Runs, *, judged: bool = True) -> list[str]:
+def lines(runs: Runs) -> list[str]:
     """Write the rows as a table, and under it what its columns mean."""
-    told = rows(runs, judged=judged)
-    task = next((r.task for r in _reported(runs) if r.done), "classes")
+    told, task = rows(runs), runs.task
     text = columns([TITLES, *(row_texts(row, task, runs.plan) for row in told)])
     if any(row.score is not None for row in told):
         text.append(f"Score: {METRICS[task]}, on the test graphs, mean over all runs.")
-    return [*text, *NOTES[not judged :]]
+    return [*text, *NOTES[runs.plan.quick :]]
 
 
-def curve_lines(runs: Runs, *, judged: bool = True) -> list[str]:
+def curve_lines(runs: Runs) -> list[str]:
     """Write learning curves as a table, and under it what each method is worth in labelled graphs."""
-    found = curves(runs)
-    sizes = range(len(runs.plan.sizes))
-    task = next((r.task for size in sizes for r in _reported(runs, size) if r.done), "classes")
-    unit = "units" if task == "values" else "points"
+    found, task = curves(runs), runs.task
     most = max((p.draws for c in found for p in c.points), default=0)
     told = f"Score: {METRICS[task]}, on the other graphs (2000 at most), mean over {most} draws; in brackets against "
-    return [*columns(table(found, unit)), f"{told}plain training.", *(sentences(found, unit) if judged else ())]
+    said = [] if runs.plan.quick else sentences(found, UNITS[task])
+    return [*columns(table(found, UNITS[task])), f"{told}plain training.", *said]
 
 
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -120,45 +120,19 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def row_texts(row: Row, task: str, plan: Plan) -> tuple[str, ...]:
     """Write a row as the cells of a table."""
-    gap, digits = row.difference, ".4g" if task == "values" else ".2f"
-
-    def number(value: float | None, form: str) -> str:
-        return "-" if value is None else format(value, form)
-
-    inside = gap is not None and gap.low is not None and gap.high is not None
+    gap, digits = row.difference or Comparison(), ".4g" if task == "values" else ".2f"
     return (
         row.method,
         number(row.score, digits),
-        number(None if gap is None else gap.difference, f"+{digits}"),
-        f"{gap.low:+{digits}} to {gap.high:+{digits}}"
-        if gap is not None and inside
-        else "too few splits"
-        if gap is not None and 0 < gap.splits < LEAST
-        else "-",
-        number(None if gap is None else gap.p, ".3f"),
+        number(gap.difference, f"+{digits}"),
+        "too few splits" if gap.low is None and 0 < gap.splits < LEAST else interval(gap, f"+{digits}"),
+        number(gap.p, ".3f"),
         f"{row.runs}/{plan.splits * plan.seeds}",
         "-" if row.epoch is None else f"{row.seconds:.2f} s, {row.epoch:.2f}x",
         number(row.graph, ".2f"),
         row.settings,
         row.verdict,
     )
-
-
-def _reported(runs: Runs, size: int = 0) -> list[ReportedRuns]:
-    plan = runs.plan
-    where = (plan.datasets[0], plan.backbones[0], plan.noise[0], plan.sizes[size])
-    return [runs.reported(i, *where) for i in range(len(plan.entries))]
-
-
-def _verdict(runs: ReportedRuns, gap: Difference | None) -> str:
-    if not runs.done and runs.errors:
-        return f"failed: {next(iter(runs.errors[0].strip().splitlines()), 'without a message')}"
-    return "what the others are compared with" if gap is None else gap.verdict
-
-
-def _over_splits(gap: Difference) -> Comparison:
-    """Drop interval and p-value where they are over the seeds of one split: these say nothing about other splits."""
-    return gap.found if gap.over == "splits" else replace(gap.found, low=None, high=None, p=None)
 
 
 def _epoch(record: dict[str, Any]) -> float:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
 import numpy as np
 
 from epic.compare.plan import Plan
 from epic.compare.runs import ReportedRuns, Runs
-from epic.compare.statistics import Comparison, SignedRank, holm, paired, signed_rank, split_differences
-from epic.errors import choose
+from epic.compare.statistics import Comparison, SignedRank, holm, paired, signed_rank
 
 LEAST = 3
 """Splits (or seeds of one split) below which nothing is judged, and no interval is given."""
@@ -21,14 +21,12 @@ class Difference:
     """A method minus the baseline on one dataset, in points.
 
     Attributes:
-        by_split: The mean over seeds of each split, None where no pair of runs is there yet.
         found: The test over splits. With one split only it is over the seeds of that split, which says nothing about
             other splits.
         p: Corrected for the number of methods compared on the dataset.
     """
 
     dataset: str
-    by_split: tuple[float | None, ...]
     found: Comparison
     over: Literal["splits", "seeds"]
     unit: str = "points"
@@ -72,8 +70,7 @@ def block_title(backbone: str, noise: float) -> str:
 def baseline(plan: Plan, against: str | None = None) -> int | None:
     """Find the entry that others are compared with: the one named, plain training, or the first of two."""
     if against is not None:
-        labels = [e.label for e in plan.entries]
-        return labels.index(choose(against, labels, "entry of the plan"))
+        return plan.place(against)
     plain = next((i for i, e in enumerate(plan.entries) if e.method == "vanilla"), None)
     return 0 if plain is None and len(plan.entries) == 2 else plain
 
@@ -86,39 +83,34 @@ def differences(runs: Runs, against: str | None = None, confidence: float = 0.95
         return []
     rivals = [i for i, entry in enumerate(plan.entries) if i != base and not entry.is_baseline]
     found: list[Against] = []
-    for backbone in plan.backbones:
-        for noise in plan.noise:
-            columns = []
-            for dataset in plan.datasets:
-                other = runs.reported(base, dataset, backbone, noise)
-                mine = [runs.reported(i, dataset, backbone, noise) for i in rivals]
-                columns.append(_corrected([compare_runs(dataset, m, other, confidence) for m in mine]))
-            block = []
-            for place, i in enumerate(rivals):
-                parts = tuple(column[place] for column in columns)
-                means = [d.found.difference for d in parts if d.found.difference is not None]
-                average = float(np.mean(means)) if means else None
-                signed = signed_rank(means) if len(means) > 1 else None
-                names = plan.entries[i].label, plan.entries[base].label
-                block.append(Against(*names, backbone, noise, parts, average, signed))
-            p = holm([None if a.signed is None else a.signed.p for a in block])
-            found += [replace(a, p=q, verdict=_overall(a, q, 1 - confidence)) for a, q in zip(block, p, strict=True)]
+    for backbone, noise in product(plan.backbones, plan.noise):
+        columns = []
+        for dataset in plan.datasets:
+            other = runs.reported(base, dataset, backbone, noise)
+            mine = [runs.reported(i, dataset, backbone, noise) for i in rivals]
+            columns.append(_corrected([compare_runs(dataset, m, other, confidence) for m in mine]))
+        block = []
+        for place, i in enumerate(rivals):
+            parts = tuple(column[place] for column in columns)
+            means = [d.found.difference for d in parts if d.found.difference is not None]
+            average = float(np.mean(means)) if means else None
+            signed = signed_rank(means) if len(means) > 1 else None
+            names = plan.entries[i].label, plan.entries[base].label
+            block.append(Against(*names, backbone, noise, parts, average, signed))
+        p = holm([None if a.signed is None else a.signed.p for a in block])
+        found += [replace(a, p=q, verdict=_overall(a, q, 1 - confidence)) for a, q in zip(block, p, strict=True)]
     return found
 
 
 def compare_runs(dataset: str, method: ReportedRuns, other: ReportedRuns, confidence: float = 0.95) -> Difference:
     """Compare one method with another on one dataset, without corrected p-value and verdict."""
-    a, b = method.scores, other.scores
-    gaps = (split_differences(a[i : i + 1], b[i : i + 1])[0] for i in range(len(a)))
-    by_split = tuple(float(gap[0]) if gap.size else None for gap in gaps)
-    over: Literal["splits", "seeds"]
-    if len(a) > 1:
-        found, over = method.against(other, confidence), "splits"
+    over: Literal["splits", "seeds"] = "splits" if len(method.records) > 1 else "seeds"
+    if over == "splits":
+        found = method.against(other, confidence)
     else:  # Seeds of one split are independent given the split.
-        found, over = paired(a[0], b[0], 1, 0, confidence), "seeds"
-    if found.splits < LEAST:  # Too few for a useful interval.
-        found = replace(found, low=None, high=None, p=None, statistic=None)
-    return Difference(dataset, by_split, found, over, method.unit)
+        found = paired(method.scores[0], other.scores[0], 1, 0, confidence)
+    # Few splits allow no useful interval.
+    return Difference(dataset, found.bare() if found.splits < LEAST else found, over, method.unit)
 
 
 def _corrected(column: list[Difference]) -> list[Difference]:
@@ -130,11 +122,11 @@ def _corrected(column: list[Difference]) -> list[Difference]:
 def _on_one_dataset(difference: Difference, p: float | None) -> str:
     found, unit = difference.found, difference.unit
     if difference.over == "splits" or found.difference is None:
-        return verdict(found, p, scale=1, unit=unit)
+        return verdict(found, p, unit=unit)
     text = f"on one split: {amount(found.difference, unit, '+')} {unit}"
     if found.low is None or found.high is None:
         return f"{text} over {found.runs} seed{'s' if found.runs > 1 else ''}"
-    return f"{text}, {_interval(found, 1, unit)} over {found.runs} seeds"
+    return f"{text}, {_interval(found, unit)} over {found.runs} seeds"
 
 
 def _overall(found: Against, p: float | None, level: float) -> str:
@@ -154,28 +146,27 @@ def _overall(found: Against, p: float | None, level: float) -> str:
     return _judged(found.mean, p, found.signed.p, level, text)
 
 
-def verdict(found: Comparison, p: float | None = None, scale: float = 100.0, unit: str = "points") -> str:
+def verdict(found: Comparison, p: float | None = None, *, unit: str = "points") -> str:
     """Say what a comparison means, in a sentence.
 
     Args:
         found: The comparison.
         p: The p-value to judge by if it is not the comparison's own, such as one corrected by ``holm``.
-        scale: Turns scores into ``unit``; 1 if they are percent already.
         unit: What differences are measured in.
 
-    >>> verdict(Comparison(0.012, 0.003, 0.021, 0.02, 3.1, 5, 15))
+    >>> verdict(Comparison(1.2, 0.3, 2.1, 0.02, 3.1, 5, 15))
     'helps: +1.2 points, 95 % interval 0.3 to 2.1'
     """
     if found.difference is None:
         return "too few runs to say: there are none"
-    gap = f"{amount(scale * found.difference, unit, '+')} {unit}"
+    gap = f"{amount(found.difference, unit, '+')} {unit}"
     if found.splits < LEAST:
         return f"too few runs to say: {gap} over {found.splits} split{'s' if found.splits > 1 else ''}"
     if found.low is None or found.high is None or found.p is None:
         return f"too few runs to say: {gap} in each of {found.splits} splits, without any spread to judge by"
     if found.difference == found.low == found.high:
         return f"no evidence that it helps: the same scores in all {found.splits} splits"
-    text = f"{gap}, {_interval(found, scale, unit)}"
+    text = f"{gap}, {_interval(found, unit)}"
     return _judged(found.difference, found.p if p is None else p, found.p, 1 - found.confidence, text)
 
 
@@ -186,9 +177,19 @@ def _judged(difference: float, p: float, alone: float, level: float, text: str) 
     return f"no evidence that it helps: {text}" + (", not enough among so many methods" if alone < level else "")
 
 
-def _interval(found: Comparison, scale: float, unit: str) -> str:
-    low, high = (amount(scale * (end or 0.0), unit) for end in (found.low, found.high))
+def _interval(found: Comparison, unit: str) -> str:
+    low, high = (amount(end or 0.0, unit) for end in (found.low, found.high))
     return f"{100 * found.confidence:g} % interval {low} to {high}"
+
+
+def number(value: float | None, form: str) -> str:
+    """Write a number, or - where there is none."""
+    return "-" if value is None else format(value, form)
+
+
+def interval(found: Comparison, form: str) -> str:
+    """Write both ends of an interval, or - where there is none."""
+    return "-" if found.low is None else f"{found.low:{form}} to {found.high:{form}}"
 
 
 def amount(value: float, unit: str, sign: str = "") -> str:

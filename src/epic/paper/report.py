@@ -47,11 +47,6 @@ class Section:
     summary: RunSummary
 
     @property
-    def quick(self) -> bool:
-        """Whether nothing is judged."""
-        return bool(getattr(self.plan, "is_quick", False))
-
-    @property
     def judged(self) -> list[Against]:
         """Methods that have been compared with the baseline."""
         return [a for a in self.against if a.mean is not None]
@@ -102,7 +97,7 @@ def report(plans: Sequence[Runs], form: str = "html") -> str:
         return "".join(to_csv(table, header=i == 0) for i, table in enumerate(tables))
     if form == "latex":
         return "\n".join(map(to_latex, tables))
-    told = [[f"{j.name}: {j.verdict}" for j in _claims(runs)] for runs in plans]
+    told = [[f"{j.name}: {j.verdict}" for j in judge(runs)] for runs in plans]
     return "\n".join("\n".join([to_text(table), *claims]) for table, claims in zip(tables, told, strict=True))
 
 
@@ -110,7 +105,7 @@ def _page(sections: Sequence[Section]) -> str:
     """Fill the HTML page. It has no scripts: nothing in it can run, and nothing is fetched."""
     done = sum(s.summary.done for s in sections)
     spent = duration(sum(s.summary.seconds for s in sections))
-    found = findings({s.table.name: s.table for s in sections if not s.quick})
+    found = findings({s.table.name: s.table for s in sections if not s.plan.quick})
     return (
         environment(Path(__file__).parent)
         .get_template("report.html.j2")
@@ -134,17 +129,8 @@ def _page(sections: Sequence[Section]) -> str:
 def _section(runs: Runs, drawn: bool) -> Section:
     table = table_of(runs)
     drawings = figures(runs, table) if drawn else []
-    against = [] if _is_quick(runs) else differences(runs)
-    return Section(runs.plan, table, drawings, against, _claims(runs), run_summary(runs))
-
-
-def _is_quick(runs: Runs) -> bool:
-    """Whether nothing is judged."""
-    return bool(getattr(runs.plan, "is_quick", False))
-
-
-def _claims(runs: Runs) -> list[Judged]:
-    return [] if _is_quick(runs) else judge(runs)
+    against = [] if runs.plan.quick else differences(runs)
+    return Section(runs.plan, table, drawings, against, judge(runs), run_summary(runs))
 
 
 def _lines(row: Row, table: Table) -> list[str]:

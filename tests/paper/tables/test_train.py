@@ -137,7 +137,7 @@ def test_differences_over_splits_and_datasets(tmp_path):
     up, down = differences(plan, fill(plan, tmp_path / "r.jsonl", better))
     part = up.parts[0]
     gaps = [5 + 0.1 * ((s * 7) % 5) for s in range(4)]
-    assert part.by_split == pytest.approx(tuple(gaps))
+    assert part.found.difference == pytest.approx(np.mean(gaps))
     assert part.over == "splits"
     error = np.sqrt((1 / 4 + 20 / 70) * np.var(gaps, ddof=1))  # sizes of the records: 70 train, 20 test
     assert part.found.statistic == pytest.approx(np.mean(gaps) / error)
@@ -154,7 +154,7 @@ def test_verdicts_on_one_dataset_and_on_half_a_comparison(tmp_path):
     store = fill(plan, tmp_path / "r.jsonl", lambda c: None if c["split_seed"] > 1 else score(c))
     (first, _) = differences(plan, store)
     assert first.verdict == "too few runs to say: +5.0 points over 2 splits"
-    assert first.parts[0].by_split == (pytest.approx(5.0), pytest.approx(5.0), None, None)
+    assert (first.parts[0].found.difference, first.parts[0].found.splits) == (pytest.approx(5.0), 2)
     (_, none) = differences(plan.model_copy(update={"datasets": ("B",)}), store)
     assert none.verdict == "too few runs to say: there are none"
     assert differences(plan, store, "submix")[0].label == "vanilla"

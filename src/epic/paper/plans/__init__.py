@@ -108,7 +108,7 @@ class Call:
     def build(self, name: str) -> PaperPlan:
         """Build one plan with these options, as far as they apply to it."""
         plan = _read(name)
-        changes: dict[str, Any] = {"call": self, "checksums": self.checksums}
+        changes: dict[str, Any] = {"call": self, "checksums": self.checksums, "quick": self.quick}
         if self.quick:
             changes |= _quick(plan)
         if self.datasets is not None and plan.datasets:
@@ -146,10 +146,6 @@ class PaperPlan(Plan):
     parts: tuple[str, ...] = ()
     per_dataset: dict[str, dict[str, Any]] = TUNED
     call: Call | None = None
-
-    @property
-    def is_quick(self) -> bool:
-        return self.call is not None and self.call.quick
 
     def groups(self) -> list[Group]:
         return super().groups() if self.kind == "train" else [Group()]

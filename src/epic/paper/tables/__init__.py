@@ -18,7 +18,7 @@ def table_of(runs: Runs) -> Table:
     assert isinstance(plan, PaperPlan)
     table = train_table(runs) if plan.kind == "train" else EXPERIMENT_TABLES[plan.kind](plan, runs)
     table = replace(table, notes=(*table.notes, *class_notes(plan)))
-    return unjudged(table) if plan.is_quick else table
+    return unjudged(table) if plan.quick else table
 
 
 def class_notes(plan: PaperPlan) -> list[str]:
@@ -37,7 +37,7 @@ def unjudged(table: Table) -> Table:
     def plain(cell: Cell) -> Cell:
         gap = cell.difference
         if gap is not None:
-            gap = replace(gap, found=replace(gap.found, low=None, high=None, p=None), p=None, verdict="no result")
+            gap = replace(gap, found=gap.found.bare(), p=None, verdict="no result")
         return replace(cell, mark=None, difference=gap)
 
     blocks = [
