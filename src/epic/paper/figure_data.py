@@ -18,7 +18,7 @@ from epic.data.dataset import Dataset
 from epic.data.lollipop import HEADS, lollipop
 from epic.graphs.convert import pack
 from epic.paper.experiments.blur import frobenius
-from epic.paper.experiments.curves import curves_run
+from epic.paper.experiments.curves import curves_run, validation_losses
 from epic.paper.experiments.lollipop import Pattern, pattern
 from epic.paper.plans import load_plan
 from epic.paths.edit_path import EditPath, edit_path
@@ -136,10 +136,7 @@ def loss_curves(records: Records) -> dict[str, dict[str, list[dict[str, list[flo
     found: dict[str, dict[str, list]] = defaultdict(lambda: defaultdict(list))
     for record in records:
         config = record["config"]
-        lines = {
-            "training": record["train_loss"],
-            "validation": [loss for loss in record["validation_loss"] if loss is not None],
-        }
+        lines = {"training": record["train_loss"], "validation": validation_losses(record)}
         found[config["dataset"]][config.get("assignment", "sinkhorn")].append(lines)
     return found
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,12 +109,9 @@ def called_plans(store: Store, asked: Sequence[str] = (), **only: Any) -> list[R
     known = {p.name for c in calls for p in c.plans()}
     calls += [Call(name) for name in asked if name not in known]
     given = {k: v for k, v in only.items() if v is not None}
-    found: list[Runs] = []
-    for call in calls:
-        for plan in _applicable(call, given):
-            runs = Runs(plan, store)
-            if (not asked or {plan.name, call.plan} & set(asked)) and runs.shown:
-                found.append(runs)
+    plans = [(call, plan) for call in calls for plan in _applicable(call, given)]
+    wanted = [Runs(plan, store) for call, plan in plans if not asked or {plan.name, call.plan} & set(asked)]
+    found = [runs for runs in wanted if runs.shown]
     # The same plan may have been called by itself and as a part of another.
     kept = {
         (r.plan.name, frozenset(r.shown)): r
@@ -121,29 +119,23 @@ def called_plans(store: Store, asked: Sequence[str] = (), **only: Any) -> list[R
         if not any(r.plan.name == o.plan.name and r.shown < o.shown for o in found)
     }
     if not kept:
-        wanted = " or ".join(asked) if asked else "any plan"
         raise InputError(
-            f"none of the {len(store)} results is a reported run of {wanted}: run `epic reproduce "
+            f"none of the {len(store)} results is a reported run of {' or '.join(asked) or 'any plan'}: run `epic reproduce "
             f"{asked[0] if asked else 'main'}`, or name other results"
         )
     place = {name: i for i, name in enumerate(ORDER)}
     return sorted(kept.values(), key=lambda r: (place.get(r.plan.name, len(place)), r.plan.name))
 
 
-def _calls(store: Store) -> Iterator[Call]:
+def _calls(store: Store) -> list[Call]:
     """Read the calls that are kept with the records; one that no plan understands is as good as none."""
-    understood: dict[str, bool] = {}
-    for record in store:
-        if "plan" in record.get("call", {}):
-            text = str(record["call"])
-            try:
-                call = Call.read(record["call"])
-                if text not in understood:
-                    understood[text] = bool(call.plans())
-            except (InputError, TypeError):
-                understood[text] = False
-            if understood[text]:
-                yield call
+    found = []
+    for call in {str(r["call"]): r["call"] for r in store if "plan" in r.get("call", {})}.values():
+        with suppress(InputError, TypeError):
+            read = Call.read(call)
+            read.plans()  # refuses options that do not apply
+            found.append(read)
+    return found
 
 
 def _applicable(call: Call, given: dict[str, Any]) -> list[PaperPlan]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from epic.costs.learned import LearnedCost
@@ -44,3 +45,8 @@ def curves_run(
         "seconds": round(time.perf_counter() - start, 1),
         "data": loaded.graphs.digest(),
     }
+
+
+def validation_losses(record: Mapping[str, Any]) -> list[float]:
+    """Return the validation losses of a record, without epochs that have none."""
+    return [loss for loss in record["validation_loss"] if loss is not None]
