@@ -102,7 +102,7 @@ def augment(args: argparse.Namespace) -> None:
                         out = method.make_graphs(batch, torch.arange(BATCH), torch.Generator().manual_seed(attempt))
                         times.append((time.process_time() - begin) / BATCH * 1e3)
                         made.append(out)
-                good = float(np.mean([valid(out, None, like=batches[0]) for out in made]))
+                good = float(np.mean([valid(out, like=batches[0]) for out in made]))
                 whole = float(np.mean([components(out) == 1 for out in made]))
                 ms = float(np.median(times))
                 print(f"| {name} | {matching} | {order} | {ms:.2f} | {good:.1%} | {whole:.1%} |")

@@ -63,7 +63,7 @@ def test_error_leaves_out_originals_that_differ_by_rounding_only():
 
 def test_error_against_distances_one_by_one():
     data = pack(graphs(10, x="onehot"))
-    found = sample(GEDMixup(num_classes=3), data, 10, seed=1)
+    found = sample(GEDMixup(num_classes=3), data, count=10, seed=1)
     cost, slow = FeatureCost(edit=0.7), []
     for g, shares in enumerate(found.origin):
         parents = shares.nonzero()[:, 0].tolist()
@@ -79,7 +79,7 @@ def test_error_against_distances_one_by_one():
 @pytest.mark.parametrize("kind", [{}, {"x": "onehot"}, {"x": "int", "directed": True}, {"density": 0.05}])
 def test_epic_at_unit_cost_has_no_error_in_the_unit_distance(kind):
     data = pack(graphs(40, **kind))
-    found = quality(EPIC(UnitCost()).fit(data), data, {"unit": UnitCost(), "feature": FeatureCost()}, 40)
+    found = quality(EPIC(UnitCost()).fit(data), data, costs={"unit": UnitCost(), "feature": FeatureCost()}, count=40)
     assert found.mixed > 20
     assert found.interpolation["unit"] < 1e-6
     if kind:  # where all features differ, nodes are matched at random
@@ -91,7 +91,7 @@ def test_epic_at_unit_cost_has_no_error_in_the_unit_distance(kind):
 def test_epic_at_learned_cost_has_an_error_since_embeddings_see_their_surroundings():
     data = pack(lollipop(60, seed=0))
     cost = LearnedCost(hidden_channels=8).fit(data, epochs=2, progress=False)
-    found = quality(EPIC(cost, seed=0).fit(data), data, {"learned": cost}, 60)
+    found = quality(EPIC(cost, seed=0).fit(data), data, costs={"learned": cost}, count=60)
     assert 0.001 < found.interpolation["learned"] < 3
 
 
@@ -99,11 +99,11 @@ def test_epic_at_learned_cost_has_an_error_since_embeddings_see_their_surroundin
 def test_origin_is_what_labels_are_mixed_from(method):
     data = pack(graphs(12))
     for seed in range(3):
-        found = sample(method, data, 12, seed)
+        found = sample(method, data, count=12, seed=seed)
         assert found.origin.shape == (12, 12)
         assert torch.allclose(found.origin @ torch.eye(3)[found.originals.y], found.made.y, atol=1e-6)
         assert ((found.origin > 0).sum(1) == 2).sum() > 3
-        again = sample(method, data, 12, seed)
+        again = sample(method, data, count=12, seed=seed)
         assert torch.equal(again.origin, found.origin)
         assert torch.equal(again.made.edge_index, found.made.edge_index)
 
@@ -112,26 +112,26 @@ def test_mixtures_of_a_pool_are_of_all_graphs():
     """Sources lie anywhere in the training graphs, not in one batch; graphs that fit did not see have no share."""
     data = pack(graphs(150))
     method = Crossed(seed=0).fit(data, progress=False)
-    found = sample(method, data, 140, seed=1)
+    found = sample(method, data, count=140, seed=1)
     assert found.origin.shape == (140, 150)
     assert torch.allclose(found.origin.float() @ torch.eye(3)[data.y], found.made.y, atol=1e-6)
     assert found.milliseconds == method.milliseconds_ > 0
-    assert quality(method, data, {"unit": UnitCost()}, 140).mixed > 100
-    assert sample(method, data[:100], 50).origin is None
+    assert quality(method, data, costs={"unit": UnitCost()}, count=140).mixed > 100
+    assert sample(method, data[:100], count=50).origin is None
 
 
 def test_origin_of_perturbed_graphs_is_one_graph():
     data = pack(graphs(12, x="onehot"))
     for method in (DropEdge(num_classes=3), MotifSwap(ratio=1).fit(data)):
-        found = sample(method, data, 12)
+        found = sample(method, data, count=12)
         assert torch.equal(found.origin.max(1).values, torch.ones(12))
         parent = found.originals.select(found.origin.argmax(1))
         assert torch.equal(parent.x, found.made.x)
-        assert quality(method, data, {"unit": UnitCost()}, 12).interpolation == {"unit": None}
+        assert quality(method, data, costs={"unit": UnitCost()}, count=12).interpolation == {"unit": None}
 
 
 def test_origin_is_not_claimed_where_pairs_go_by_label():
-    assert sample(EPIC(UnitCost(), pairs="same", num_classes=3), pack(graphs(12)), 12).origin is None
+    assert sample(EPIC(UnitCost(), pairs="same", num_classes=3), pack(graphs(12)), count=12).origin is None
 
 
 class Foreign(Augmentation):
@@ -150,7 +150,7 @@ class Foreign(Augmentation):
 
 def test_labels_from_elsewhere_have_no_origin():
     data = pack(graphs(12))
-    found = quality(Foreign(num_classes=3), data, {"unit": UnitCost()}, 12)
+    found = quality(Foreign(num_classes=3), data, costs={"unit": UnitCost()}, count=12)
     assert found.interpolation == {"unit": None}
     assert found.disconnected == pytest.approx((components(data) > 1).mean())
 
@@ -168,9 +168,9 @@ def test_disconnected_counts_graphs_whose_originals_are_connected():
     edge = torch.tensor([[0, 1], [1, 0]])
     whole, apart = (Data(edge_index=e, num_nodes=2, y=torch.tensor([0])) for e in (edge, edge[:, :0]))
     single = Data(edge_index=edge[:, :0], num_nodes=1, y=torch.tensor([0]))
-    assert quality(Halves(num_classes=2), pack([whole] * 4 + [single] * 4), None, 8, 3).disconnected == 0.5
-    assert quality(Halves(num_classes=2), pack([apart] * 4), None, 4).disconnected is None
-    first = quality_of_originals(pack([whole, apart, single, single]), 4)
+    assert quality(Halves(num_classes=2), pack([whole] * 4 + [single] * 4), count=8, seed=3).disconnected == 0.5
+    assert quality(Halves(num_classes=2), pack([apart] * 4), count=4).disconnected is None
+    first = quality_of_originals(pack([whole, apart, single, single]), count=4)
     assert first.disconnected == 0.25
     assert first.isolated == pytest.approx(4 / 6)
 
@@ -198,10 +198,10 @@ def test_valid_molecules():
 
     molecules = pack([star(4), star(2)])
     made = pack([star(4), star(5), star(1), star(3)])  # five bonds are too many for carbon
-    assert valid(made, chemistry, like=molecules) == 0.75
-    assert valid(made, None, like=made) is None
+    assert valid(made, chemistry=chemistry, like=molecules) == 0.75
+    assert valid(made, like=made) is None
     blurred = PackedGraphs(made.ptr, made.edge_ptr, made.edge_index, {"x": made.x * 0.5}, {}, made.y)
-    assert valid(blurred, chemistry, like=molecules) == 0.0
+    assert valid(blurred, chemistry=chemistry, like=molecules) == 0.0
 
 
 def test_methods_that_make_no_graphs():
@@ -209,13 +209,13 @@ def test_methods_that_make_no_graphs():
     with pytest.raises(InputError, match="Vanilla makes no graphs"):
         quality(Vanilla(num_classes=3), data)
     only = pack(graphs(12, num_classes=1))
-    none = quality(EPIC(UnitCost(), pairs="different", num_classes=2), only, {"unit": UnitCost()})
+    none = quality(EPIC(UnitCost(), pairs="different", num_classes=2), only, costs={"unit": UnitCost()})
     assert row("x", none, ["unit"]) == ["x", "-", "-", "-", "-", "-"]
 
 
 def test_a_large_sample_is_made_in_batches():
     data = join([pack(graphs(100, seed=s, edge_width=None)) for s in range(2)])
-    found = sample(EPIC(UnitCost(), num_classes=3), data, 129)
+    found = sample(EPIC(UnitCost(), num_classes=3), data, count=129)
     assert len(found.made) == len(found.originals) == 129
     parents = found.origin > 0
     assert not parents[:65, 65:].any()
@@ -226,7 +226,17 @@ def test_a_large_sample_is_made_in_batches():
 def test_the_first_call_is_not_timed():
     data = pack(graphs(12))
     method = SlowAtFirst(num_classes=3)
-    found = sample(method, data, 12)
+    found = sample(method, data, count=12)
     assert not method.fresh
     assert found.milliseconds < 1000 * SlowAtFirst.seconds / 12
-    assert torch.equal(found.made.edge_index, sample(DropEdge(num_classes=3), data, 12).made.edge_index)
+    assert torch.equal(found.made.edge_index, sample(DropEdge(num_classes=3), data, count=12).made.edge_index)
+
+
+def test_seeds_are_those_of_the_library():
+    """None draws afresh; a generator is drawn from."""
+    data, method = pack(graphs(40)), DropEdge(num_classes=3)
+    made = [sample(method, data, count=20, seed=seed).made.edge_index for seed in (None, None, 0, 0)]
+    assert not torch.equal(made[0], made[1])
+    assert torch.equal(made[2], made[3])
+    by_generator = [sample(method, data, count=20, seed=torch.Generator().manual_seed(1)).made for _ in range(2)]
+    assert torch.equal(by_generator[0].edge_index, by_generator[1].edge_index)

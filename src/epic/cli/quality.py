@@ -61,10 +61,11 @@ def quality(
     learned, _ = cost_of(configs[0].cost, loaded, split, seed, folder, progress=progress())
     distances: dict[str, Cost] = {"learned": learned, "unit": UnitCost()}
 
-    found = {"(originals)": quality_of_originals(train, graphs, seed, chemistry)}
+    how: dict[str, Any] = {"count": graphs, "seed": seed, "chemistry": chemistry}
+    found = {"(originals)": quality_of_originals(train, **how)}
     for name, config in zip(names, configs, strict=True):
         ready = setup(config, folder, data=data, progress=progress())
-        found[name] = measure(ready.method, train, distances, graphs, seed, chemistry)
+        found[name] = measure(ready.method, train, costs=distances, **how)
     titles = ["method", *(f"error, {d}" for d in distances), *COLUMNS.values()]
     rows = [row(name, measured, list(distances)) for name, measured in found.items()]
     show(titles, rows, title=f"{loaded.name}, {min(graphs, len(train))} training graphs", width=110)

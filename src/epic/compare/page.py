@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from epic.compare.statistics import Comparison
 from epic.view.page import environment, svg
+from epic.view.style import INK
 
 
 def comparison_page(
@@ -73,7 +74,7 @@ def forest(
         colour = ("#1a7f37" if (middle or 0) > 0 else "#b35900") if sure else "#57606a"
         axes.plot([low, high], [place, place], color=colour, linewidth=2)
         axes.plot([middle], [place], marker="o", color=colour)
-    axes.axvline(0, color="#1b1f24", linewidth=1)
+    axes.axvline(0, color=INK, linewidth=1)
     axes.set_yticks(range(len(there)), list(there))
     axes.set_ylim(max(1, len(there)) - 0.5, -0.5)  # nothing may be done yet
     axes.set_xlabel(f"difference to {to}, {unit}")

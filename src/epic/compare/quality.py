@@ -18,7 +18,7 @@ from epic.costs.base import Cost
 from epic.distance.pairs import Pairs, embed_all, node_distances
 from epic.errors import InputError
 from epic.graphs.packed import PackedGraphs, join
-from epic.random import derived
+from epic.random import Seed, base_seed, derived
 
 if TYPE_CHECKING:
     from epic.data.chemistry import Chemistry
@@ -46,11 +46,11 @@ class Quality:
 
     graphs: int
     interpolation: dict[str, float | None]
-    mixed: int | None
-    disconnected: float | None
-    isolated: float | None
-    valid: float | None
-    milliseconds: float | None
+    mixed: int | None = None
+    disconnected: float | None = None
+    isolated: float | None = None
+    valid: float | None = None
+    milliseconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Sample:
 
 
 @torch.no_grad()
-def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: int = 0) -> Sample | None:
+def sample(method: Augmentation, graphs: PackedGraphs, *, count: int = 500, seed: Seed = 0) -> Sample | None:
     """Make one graph for each of ``count`` randomly chosen originals, in batches as in training.
 
     Returns:
@@ -72,11 +72,13 @@ def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: i
     """
     if not method.makes_graphs:
         raise InputError(f"{type(method).__name__} makes no graphs to look at: leave it out")
-    order = torch.randperm(len(graphs), generator=derived(seed, "originals"))[:count]
+    seed = base_seed(seed)
+    order = _chosen(graphs, count, seed)
     # A last batch of one graph would leave nothing to pair it with. A pool has mixtures of all graphs, not of a batch.
     pooled = isinstance(method, PooledMixup)
     parts = [order] if pooled else list(order.tensor_split(max(1, -(-order.numel() // BATCH))))
-    _warm_up(method, graphs.select(parts[0]), seed)
+    few = graphs.select(parts[0][:WARM_UP])  # what is compiled or loaded at the first call does not count
+    method.make_graphs(few, torch.arange(len(few)), derived(seed, "warm-up"))
     originals, made, origins, took = [], [], [], []
     for number, index in enumerate(parts):
         batch = graphs if pooled else graphs.select(index)
@@ -87,28 +89,26 @@ def sample(method: Augmentation, graphs: PackedGraphs, count: int = 500, seed: i
         if found is None:
             return None
         took[-1] *= 1e3 / len(found)
-        origin = method.origin(batch, picked, derived(seed, "made", number), found)
         originals.append(batch)
         made.append(found)
-        origins.append(origin)
+        origins.append(method.origin(batch, picked, derived(seed, "made", number), found))
     known = [o for o in origins if o is not None]
     whole = torch.block_diag(*known) if len(known) == len(origins) else None
     spent = method.milliseconds_ if isinstance(method, PooledMixup) else float(np.median(took))
     return Sample(join(originals), join(made), whole, spent)
 
 
-def _warm_up(method: Augmentation, graphs: PackedGraphs, seed: int) -> None:
-    """Make a few graphs before the clock starts: what is compiled or loaded at the first call does not count."""
-    few = graphs.select(torch.arange(min(WARM_UP, len(graphs))))
-    method.make_graphs(few, torch.arange(len(few)), derived(seed, "warm-up"))
+def _chosen(graphs: PackedGraphs, count: int, seed: int) -> Tensor:
+    return torch.randperm(len(graphs), generator=derived(seed, "originals"))[:count]
 
 
 def quality(
     method: Augmentation,
     graphs: PackedGraphs,
+    *,
     costs: dict[str, Cost] | None = None,
     count: int = 500,
-    seed: int = 0,
+    seed: Seed = 0,
     chemistry: Chemistry | None = None,
 ) -> Quality:
     """Make graphs and measure them.
@@ -118,38 +118,36 @@ def quality(
         graphs: The originals.
         costs: Distances to measure interpolation errors by.
         count: Number of originals, chosen at random.
-        seed: An int makes the result reproducible.
+        seed: An int makes the result reproducible, None draws a fresh one.
         chemistry: How to read the graphs as molecules, where their features do not say.
     """
-    found = sample(method, graphs, count, seed)
+    found = sample(method, graphs, count=count, seed=seed)
     if found is None:
-        return Quality(0, dict.fromkeys(costs or {}), None, None, None, None, None)
+        return Quality(0, dict.fromkeys(costs or {}))
     pieces = components(found.made)
     fair = np.ones(pieces.size, dtype=bool)
     if found.origin is not None:
         broken = torch.from_numpy(components(found.originals) > 1)
         fair = ~((found.origin > 0) & broken).any(1).numpy()
     errors = {name: interpolation_error(found, cost) for name, cost in (costs or {}).items()}
-    mixed = [e.numel() for e in errors.values()]
     return Quality(
         len(found.made),
         {name: float(e.mean()) if e.numel() else None for name, e in errors.items()},
-        max(mixed) if mixed else None,
+        max((e.numel() for e in errors.values()), default=None),
         float((pieces[fair] > 1).mean()) if fair.any() else None,
         isolated(found.made),
-        valid(found.made, chemistry, like=found.originals),
+        valid(found.made, chemistry=chemistry, like=found.originals),
         found.milliseconds,
     )
 
 
 def quality_of_originals(
-    graphs: PackedGraphs, count: int = 500, seed: int = 0, chemistry: Chemistry | None = None
+    graphs: PackedGraphs, *, count: int = 500, seed: Seed = 0, chemistry: Chemistry | None = None
 ) -> Quality:
     """Measure the originals that :func:`quality` starts from, to compare with."""
-    chosen = graphs.select(torch.randperm(len(graphs), generator=derived(seed, "originals"))[:count])
-    whole = components(chosen)
-    broken = float((whole > 1).mean())
-    return Quality(len(chosen), {}, None, broken, isolated(chosen), valid(chosen, chemistry, like=chosen), None)
+    chosen = graphs.select(_chosen(graphs, count, base_seed(seed)))
+    broken = float((components(chosen) > 1).mean())
+    return Quality(len(chosen), {}, None, broken, isolated(chosen), valid(chosen, chemistry=chemistry, like=chosen))
 
 
 @torch.no_grad()
@@ -192,7 +190,7 @@ def isolated(graphs: PackedGraphs) -> float | None:
     return float((~joined).double().mean())
 
 
-def valid(graphs: PackedGraphs, chemistry: Chemistry | None, like: PackedGraphs) -> float | None:
+def valid(graphs: PackedGraphs, *, chemistry: Chemistry | None = None, like: PackedGraphs) -> float | None:
     """Return the share of graphs that RDKit can sanitise; None where the originals ``like`` are not molecules."""
     from epic.data.chemistry import fault, molecule_of
 

@@ -31,6 +31,7 @@ from epic.paper.panels import (
     reach,
 )
 from epic.paper.tables.types import Block, Table
+from epic.view.style import COLOURS
 
 HISTORY = {"loss": "training loss", "validation_loss": "validation loss", "validation": "validation score"}
 
@@ -247,5 +248,5 @@ def _lollipop(runs: Runs) -> list[Figure]:
         )
         charts.append(chart(title, words, lambda axes, parts=parts: bar_panel(axes, *parts)))
     sample = Markup('<svg width="14" height="12" aria-hidden="true"><rect width="14" height="12" fill="{}"/></svg>')
-    legend = [(0, sample.format("#0072B2"), "measured"), (1, sample.format("#BBBBBB"), "paper")]
+    legend = [(0, sample.format(COLOURS[4]), "measured"), (1, sample.format("#BBBBBB"), "paper")]
     return [Figure("Mean substitution cost by part of the two nodes", charts, legend)]

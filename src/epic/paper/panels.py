@@ -12,11 +12,10 @@ from markupsafe import Markup
 from matplotlib.ticker import MaxNLocator
 
 from epic.view.page import svg
-from epic.view.style import BLANK, COLOURS
+from epic.view.style import BLANK, COLOURS, INK
 
 POINTS = 60
 """A line has no more points than this: the eye sees no more on a small chart."""
-INK = "#1b1f24"
 # Without yellow, which is lost on white; place 0 (vanilla) is drawn in ink.
 LINE_COLOURS = (*(COLOURS[i] for i in (4, 5, 2, 6, 1, 0)), "#767676")
 DASHES = ((), (6, 3), (2, 2))
@@ -118,11 +117,9 @@ def rank_panel(axes: Any, ranks: Sequence[tuple[float, str]], least: float) -> N
     for number, (i, j) in enumerate(groups):
         place = len(ranks) + 0.4 + 0.35 * number
         axes.plot([place, place], [i - 0.2, j + 0.2], color="#8c959f", linewidth=4, solid_capstyle="round")
-    axes.set_yticks(range(len(ranks)), [name.replace("$", r"\$") for _, name in ranks])
-    axes.set_ylim(len(ranks) - 0.4, -0.6)
     axes.set_xlim(0.7, len(ranks) + 0.7 + 0.35 * len(groups))
     axes.set_xlabel("mean rank (1 is best)")
-    axes.grid(axis="x", alpha=0.3)
+    _name_rows(axes, [name for _, name in ranks])
 
 
 def dot_panel(axes: Any, rows: Mapping[str, Sequence[float]]) -> None:
@@ -130,8 +127,12 @@ def dot_panel(axes: Any, rows: Mapping[str, Sequence[float]]) -> None:
     for place, values in enumerate(rows.values()):
         axes.plot(values, [place] * len(values), "o", color=LINE_COLOURS[0], alpha=0.5, markersize=4)
         axes.plot([np.mean(values)] * 2, [place - 0.35, place + 0.35], color=INK, linewidth=1.5)
-    axes.set_yticks(range(len(rows)), [name.replace("$", r"\$") for name in rows])
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    _name_rows(axes, list(rows))
+
+
+def _name_rows(axes: Any, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), [name.replace("$", r"\$") for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.grid(axis="x", alpha=0.3)
 
 
@@ -184,11 +185,10 @@ def chart(title: str, words: str, draw: Any, size: tuple[float, float] = (3.6, 2
     inside = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", inside, flags=re.DOTALL)
     inside = re.sub(r' id="s(\d+)"', r' class="line s\1"', inside)
     inside = re.sub(r' id="[\w.]+_\d+"', "", inside)
-    width, height = 72 * size[0], 72 * size[1]
     return Markup(
         '<figure class="chart"><figcaption>{}</figcaption>'
         '<svg viewBox="0 0 {:.1f} {:.1f}" role="img" aria-label="{}">{}</figure>'
-    ).format(title, width, height, f"{title}. {words}", Markup(inside.strip()))
+    ).format(title, 72 * size[0], 72 * size[1], f"{title}. {words}", Markup(inside.strip()))
 
 
 def line_chart(title: str, lines: Sequence[Line], x: str, y: str, **options: Any) -> Markup:

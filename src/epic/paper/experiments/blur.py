@@ -16,12 +16,12 @@ from epic.graphs.packed import Graphs
 from epic.matching.exact import assign_batch
 from epic.matching.sinkhorn import sinkhorn
 from epic.matching.types import PairCosts
-from epic.random import derived, uniform
+from epic.random import Seed, base_seed, derived, uniform
 
 
 @torch.no_grad()
 def frobenius(
-    cost: Cost, graphs: Graphs, *, pairs: int = 1000, iterations: Sequence[int] = range(1, 11), seed: int = 0
+    cost: Cost, graphs: Graphs, *, pairs: int = 1000, iterations: Sequence[int] = range(1, 11), seed: Seed = 0
 ) -> dict[int, float]:
     """Average the norm of the difference between soft and exact assignment over random pairs, by iterations.
 
@@ -31,7 +31,7 @@ def frobenius(
     packed = pack(graphs)
     nodes = embed_all(cost, packed)
     count = len(packed)
-    generator = derived(seed, "blur")
+    generator = derived(base_seed(seed), "blur")
     i = (uniform(pairs, generator) * count).long()
     j = (i + 1 + (uniform(pairs, generator) * (count - 1)).long()) % count
     total = dict.fromkeys(iterations, 0.0)
@@ -68,7 +68,7 @@ def _exact(block: PairCosts) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def blur_run(
-    dataset: str, seed: int = 0, pairs: int = 1000, *, costs: Path, data: str | None = None, epochs: int = 40
+    dataset: str, *, costs: Path, data: str | None = None, epochs: int = 40, pairs: int = 1000, seed: int = 0
 ) -> dict[str, Any]:
     """Run :func:`frobenius` on the test graphs of a dataset, under the cost learned on its training graphs."""
     from epic.train.config import CostConfig, run_config
