@@ -196,43 +196,31 @@ class Plan(BaseModel):
 
     def count(self) -> int:
         """The number of tasks in all, tuning included."""
-        tries = {e.label: self.seeds + len(self._tries(e)) * self._tuned(e) for e in self.entries}
-        return sum(
-            len(self._plain_tries()) + sum(tries[e.label] for e in self.entries if e.runs_on(group.dataset))
-            for group in self.groups()
-        )
+        runs = [(e, self.seeds + len(self._tries(e))) for e in self.entries]
+        plain = len(self._plain_tries())
+        return sum(plain + sum(n for e, n in runs if e.runs_on(group.dataset)) for group in self.groups())
 
     def expand(self, group: Group, store: Store) -> GroupTasks:
         """List the tasks of a group. Settings are chosen before the runs that use them are listed.
 
         Plain training chooses first, then each method among its own settings, then the reported runs follow.
         """
-        found = GroupTasks()
         choices = self._plain_tries()
-        tries = [self._task(group, VANILLA, {}, t, TUNING_SEED) for t in choices]
-        found.tuning.extend(tries)
-        plain = _best(choices, tries, store) if choices else {}
+        found = GroupTasks([self._task(group, VANILLA, {}, t, TUNING_SEED) for t in choices])
+        best = _best(choices, found.tuning, store)
+        plain = best or {}
         for entry in self.entries:
-            if not entry.runs_on(group.dataset):
-                found.reported.append([])
-                found.settings.append({})
-                continue
-            own: dict[str, Any] | None = None if plain is None else {}
-            if self._tuned(entry):
+            own: dict[str, Any] | None = {}
+            runs: list[Task] = []
+            if entry.runs_on(group.dataset):
                 choices = self._tries(entry)
-                tries = [self._task(group, entry, t, plain or {}, TUNING_SEED) for t in choices]
-                if plain is None:
-                    found.later.extend(tries)
-                else:
-                    found.tuning.extend(tries)
-                    own = _best(choices, tries, store)
-            if plain is None or own is None:
-                found.reported.append(None)
-                found.settings.append({})
-                found.later.extend(self._task(group, entry, {}, plain or {}, seed) for seed in range(self.seeds))
-            else:
-                found.reported.append([self._task(group, entry, own, plain, seed) for seed in range(self.seeds)])
-                found.settings.append({**plain, **own})
+                tries = [self._task(group, entry, t, plain, TUNING_SEED) for t in choices]
+                (found.later if best is None else found.tuning).extend(tries)
+                own = None if best is None else _best(choices, tries, store)
+                runs = [self._task(group, entry, own or {}, plain, seed) for seed in range(self.seeds)]
+                found.later.extend(runs if own is None else ())
+            found.reported.append(None if own is None else runs)
+            found.settings.append({**plain, **(own or {})})
         return found
 
     def _task(self, group: Group, entry: Entry, settings: dict[str, Any], plain: dict[str, Any], seed: int) -> Task:
@@ -261,11 +249,9 @@ class Plan(BaseModel):
             values.pop("network", None)
         return Task("train", run_config(**values).model_dump())
 
-    def _tuned(self, entry: Entry) -> bool:
-        return self.tune > 1 and entry.method != "vanilla"
-
     def _tries(self, entry: Entry) -> list[dict[str, Any]]:
-        return candidates(entry.method, self.tune, entry.settings)
+        tuned = self.tune > 1 and entry.method != "vanilla"
+        return candidates(entry.method, self.tune, entry.settings) if tuned else []
 
     def _plain_tries(self) -> list[dict[str, Any]]:
         return spread({k: PLAIN[k] for k in self.plain}, self.tune, "vanilla") if self.tune > 1 and self.plain else []
@@ -274,7 +260,7 @@ class Plan(BaseModel):
 def _best(tries: list[dict[str, Any]], tasks: list[Task], store: Store) -> dict[str, Any] | None:
     """Return the try with the highest validation score, the first of equals; None while any is open.
 
-    Failed tries are out.
+    Failed tries are out. Without tries, the defaults are best.
     """
     scores = []
     for task in tasks:
@@ -282,4 +268,4 @@ def _best(tries: list[dict[str, Any]], tasks: list[Task], store: Store) -> dict[
         if record is None and store.failed(task) is None:
             return None
         scores.append(-float("inf") if record is None else record["validation"])
-    return tries[scores.index(max(scores))]
+    return tries[scores.index(max(scores))] if tries else {}

@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from epic.labels import TASKS
 
 log = logging.getLogger(__name__)
 
+Fits = Callable[[Any], bool]
 MOST_ASKED = 1000
 """Seeds, epochs and settings that a call may have asked for: each of them makes its plan longer."""
 RECORD = b'{"key"'
@@ -179,60 +181,45 @@ def _record_of(line: str) -> dict[str, Any]:
     return record
 
 
-def _number(value: Any) -> bool:
-    """Whether it is a number that can be one of a run; NaN is."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and not abs(value) >= 1e12
+def _number(value: Any, least: int | None = None) -> bool:
+    """Whether it is a number that can be one of a run; NaN is, unless there is a ``least`` one."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool) and not abs(value) >= 1e12
+    return known and (least is None or value >= least)
 
 
-def _seconds(value: Any) -> bool:
-    return _number(value) and value >= 0
+def _is(kind: type) -> Fits:
+    return lambda value: isinstance(value, kind)
 
 
-def _count(value: Any) -> bool:
-    return _number(value) and value >= 1
+def _each(kind: type[list | dict], fits: Fits) -> Fits:
+    """Whether it is a list or a dict, and all its values fit."""
+    return lambda v: isinstance(v, kind) and all(map(fits, v.values() if isinstance(v, dict) else v))
 
 
-def _numbers(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 0 and all(map(_number, value))
-
-
-def _losses(value: Any) -> bool:
-    return isinstance(value, list) and all(v is None or _number(v) for v in value)
-
-
-def _call(value: Any) -> bool:
-    """Whether it can be the options of a command; those that reports do not know may be anything."""
-    if not isinstance(value, dict):
-        return False
-    kinds = {"plan": str, "quick": bool} | dict.fromkeys(("checksums", "classes"), dict)
-    kinds |= dict.fromkeys(("datasets", "methods", "backbones"), list)
-    counts = [value[key] for key in ("seeds", "epochs", "tune") if key in value]
-    classes = value.get("classes")
-    tables = list(classes.values()) if isinstance(classes, dict) else []
-    words = [w for key in kinds if isinstance(value.get(key), list) for w in value[key]]
-    return (
-        all(isinstance(value[key], kind) for key, kind in kinds.items() if key in value)
-        and all(isinstance(w, str) for w in words)
-        and all(isinstance(n, int) and 0 <= n <= MOST_ASKED for n in counts)
-        and all(isinstance(table, dict) and all(isinstance(n, int) for n in table.values()) for table in tables)
-    )
-
-
-FIELDS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("error", "data", "weights"), lambda value: isinstance(value, str)),
+OPTIONS: dict[str, Fits] = {
+    "plan": _is(str),
+    "quick": _is(bool),
+    **dict.fromkeys(("datasets", "methods", "backbones"), _each(list, _is(str))),
+    **dict.fromkeys(("seeds", "epochs", "tune"), lambda value: isinstance(value, int) and 0 <= value <= MOST_ASKED),
+    "checksums": _is(dict),
+    "classes": _each(dict, _each(dict, _is(int))),
+}
+"""What the options of a command must be; those that reports do not know may be anything."""
+FIELDS: dict[str, Fits] = {
+    **dict.fromkeys(("error", "data", "weights"), _is(str)),
     "task": lambda value: value in TASKS,
     **dict.fromkeys(("test", "validation", "accuracy", "voted_accuracy", "k_accuracy", "majority_accuracy"), _number),
-    **dict.fromkeys(("seconds", "seconds_in_all", "fit_seconds", "nearest_seconds"), _seconds),
-    **dict.fromkeys(("updates", "epochs", "k"), _count),
-    "prepared": lambda value: value is None or _seconds(value),
-    "sizes": lambda value: _numbers(value) and len(value) == 3,
-    "train_loss": _numbers,
-    "validation_loss": _losses,
-    "history": lambda value: isinstance(value, dict) and all(v == [] or _numbers(v) for v in value.values()),
-    "pattern": lambda value: isinstance(value, dict) and all(map(_number, value.values())),
-    "frobenius": lambda value: isinstance(value, dict) and all(k.isdecimal() and _number(v) for k, v in value.items()),
-    "versions": lambda value: isinstance(value, dict),
-    "call": _call,
+    **dict.fromkeys(("seconds", "seconds_in_all", "fit_seconds", "nearest_seconds"), partial(_number, least=0)),
+    **dict.fromkeys(("updates", "epochs", "k"), partial(_number, least=1)),
+    "prepared": lambda value: value is None or _number(value, 0),
+    "sizes": lambda value: _each(list, _number)(value) and len(value) == 3,
+    "train_loss": lambda value: _each(list, _number)(value) and len(value) > 0,
+    "validation_loss": _each(list, lambda value: value is None or _number(value)),
+    "history": _each(dict, _each(list, _number)),
+    "pattern": _each(dict, _number),
+    "frobenius": lambda value: _each(dict, _number)(value) and all(map(str.isdecimal, value)),
+    "versions": _is(dict),
+    "call": lambda value: _is(dict)(value) and all(fits(value[k]) for k, fits in OPTIONS.items() if k in value),
 }
 """What the values of a record must be, where it has them."""
 NEEDED = {

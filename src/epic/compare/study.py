@@ -96,8 +96,8 @@ class Study:
         rivals = {e.label for e in self.runs.plan.entries if not e.is_baseline}
         found = [r for r in self.rows if r.difference is not None and r.method in rivals]
         splits = max((r.difference.splits for r in found if r.difference is not None), default=0)
-        after = f"after {splits} split{'s' * (splits != 1)}"
-        return f"{after}: " + "; ".join(f"{r.method} {r.verdict}" for r in found)
+        said = "; ".join(f"{r.method} {r.verdict}" for r in found)
+        return f"after {splits} split{'s' * (splits != 1)}: {said}"
 
     @property
     def rows(self) -> list[Row]:
@@ -111,8 +111,8 @@ class Study:
 
     def draw(self, axes: Any) -> None:
         """Draw learning curves, or differences with their intervals, on axes of matplotlib."""
-        if self.curves:
-            draw(axes, self.curves, task=self.dataset.task)
+        if found := self.curves:
+            draw(axes, found, task=self.dataset.task)
         else:
             forest(axes, {r.method: r.difference for r in self.rows if r.difference is not None}, unit=self.unit)
 
@@ -134,37 +134,32 @@ class Study:
 
     def page(self) -> str:
         """Return the result as an HTML page that needs nothing else."""
-        plan, task, done = self.runs.plan, self.dataset.task, self.outlook()
-        if self.curves:
+        plan, task, done, curves = self.runs.plan, self.dataset.task, self.outlook(), self.curves
+        if curves:
             kind, name = "draws of each size", "Score by the number of labelled graphs, with 95 % bands"
-            verdicts, cells = sentences(self.curves, self.unit), table(self.curves, self.unit)
+            verdicts, cells = sentences(curves, self.unit), table(curves, self.unit)
         else:
-            kind, name = "splits", "Difference to plain training, with 95 % intervals"
-            verdicts = [f"{r.method}: {r.verdict}" for r in self.rows if r.difference is not None]
-            cells = [TITLES, *(row_texts(row, task, plan) for row in self.rows)]
+            kind, name, rows = "splits", "Difference to plain training, with 95 % intervals", self.rows
+            verdicts = [f"{r.method}: {r.verdict}" for r in rows if r.difference is not None]
+            cells = [TITLES, *(row_texts(row, task, plan) for row in rows)]
+        classes = ", ".join(f"{count} {name}" for name, count in self.dataset.class_counts.items())
         if self.quick:
             verdicts, name = ["none: a quick look is no result"], name.partition(", with")[0]
         return comparison_page(
             f"Methods compared on {self.dataset.name}",
-            about=f"{len(self.dataset)} graphs{self._classes}, {plan.splits} {kind}, {plan.seeds} "
+            about=f"{len(self.dataset)} graphs{f' ({classes})' * bool(classes)}, {plan.splits} {kind}, {plan.seeds} "
             f"seed{'s' * (plan.seeds > 1)} each. {done.done} of {done.total} runs are done. Score: {METRICS[task]}, on "
             "test graphs.",
             banner=self.banner,
             verdicts=verdicts,
             picture=(name, self.draw),
             table=cells,
-            notes=() if self.curves else NOTES[self.quick :],
+            notes=() if curves else NOTES[self.quick :],
             call=self.call,
         )
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
-
-    @property
-    def _classes(self) -> str:
-        """Name the classes, where they have names, with the number of graphs in each."""
-        parts = ", ".join(f"{count} {name}" for name, count in self.dataset.class_counts.items())
-        return f" ({parts})" if parts else ""
 
     def lines(self) -> list[str]:
         """The result as lines of text: what limits it, a table, and what its columns mean."""
