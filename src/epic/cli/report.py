@@ -36,17 +36,17 @@ def report(
 
     Example: epic report main noise --results a.jsonl --results b.jsonl --out report.html
     """
-    asked = narrowing(only)
-    choose(form, ("html", "md", "csv", "latex", "text"), "format")
-    target = Path("report.html") if out is None and form == "html" else out
-    if target is not None:
-        need_writable(target, besides=results or ())
     from epic._io import write_text
     from epic.compare.store import Store
     from epic.paper import report as view
     from epic.paper.plans import load_plan, names
     from epic.paper.run_summary import called_plans, unshown
 
+    asked = narrowing(only)
+    choose(form, view.FORMATS, "format")
+    target = Path("report.html") if out is None and form == "html" else out
+    if target is not None:
+        need_writable(target, besides=results or ())
     every = [load_plan(n) for n in names()]
     store = Store.merged(results or [Path("results/bench.jsonl")])
     kept = [c for r in store if isinstance(c := r.get("config"), dict)]

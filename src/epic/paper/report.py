@@ -11,7 +11,7 @@ from epic.compare.claims import table as claim_table
 from epic.compare.plan import Plan
 from epic.compare.runs import Runs
 from epic.compare.times import duration
-from epic.compare.verdict import Against, differences
+from epic.compare.verdict import Against, differences, number
 from epic.errors import choose
 from epic.paper.charts import Figure, figures, forests
 from epic.paper.findings import NOT_RUN, findings
@@ -20,6 +20,7 @@ from epic.paper.tables import QUICK, Cell, Row, Table, table_of
 from epic.paper.tables.render import (
     difference_text,
     legend,
+    markdown_rows,
     plain_md,
     rank_text,
     to_csv,
@@ -69,7 +70,7 @@ class Section:
     @property
     def times(self) -> list[tuple[str, str, list[str]]]:
         """Block, row, and seconds of an epoch for each column."""
-        return self._rows(lambda c: "-" if c.seconds is None else f"{c.seconds:.3g}", lambda c: c.seconds is not None)
+        return self._rows(lambda c: number(c.seconds, ".3g"), lambda c: c.seconds is not None)
 
     def _rows(self, text: Callable[[Cell], str], there: Callable[[Cell], bool]) -> list[tuple[str, str, list[str]]]:
         return [
@@ -147,19 +148,17 @@ def _markdown(section: Section) -> str:
     summary = section.summary
     parts = [f"## {plain_md(section.plan.name)}", to_markdown(section.table).rstrip()]
     if section.claims:
-        rows = ["| " + " | ".join(map(plain_md, row)) + " |" for row in claim_table(section.claims)]
         parts.append("Pooled over datasets and backbones, as the plan named them before its first run:")
-        parts.append("\n".join([rows[0], "|" + "---|" * 6, *rows[1:]]))
+        parts.append(markdown_rows([[plain_md(text) for text in row] for row in claim_table(section.claims)]))
         parts.append("\n".join(f"- **{plain_md(j.name)}** {plain_md(j.verdict)}" for j in section.claims))
-    said = [f"- {a.where}, {plain_md(a.label)}: {plain_md(a.verdict)}" for a in section.against if a.mean is not None]
+    said = [f"- {a.where}, {plain_md(a.label)}: {plain_md(a.verdict)}" for a in section.judged]
     if said:
         parts.append(f"Against {plain_md(section.against[0].baseline)}:\n\n" + "\n".join(said))
     left = summary.total - summary.done - summary.failed
     told = f"{summary.done} of {summary.total} runs done, {summary.failed} failed, {left} to do"
     told += f"; {duration(summary.seconds)} of work."
     parts.append((f"`{summary.command}`: " if summary.command else "") + told)
-    said = [f"made with {versions}: {count} runs" for versions, count in summary.versions]
-    said += summary.warnings
+    said = [*(f"made with {versions}: {count} runs" for versions, count in summary.versions), *summary.warnings]
     said += [f"failed: {f.what}: {(f.error.strip() or 'no message').splitlines()[0]}" for f in summary.failures]
     if said:
         parts.append("\n".join(f"- {plain_md(s)}" for s in said))

@@ -120,8 +120,8 @@ def called_plans(store: Store, asked: Sequence[str] = (), **only: Any) -> list[R
     }
     if not kept:
         raise InputError(
-            f"none of the {len(store)} results is a reported run of {' or '.join(asked) or 'any plan'}: run `epic reproduce "
-            f"{asked[0] if asked else 'main'}`, or name other results"
+            f"none of the {len(store)} results is a reported run of {' or '.join(asked) or 'any plan'}: run "
+            f"`epic reproduce {asked[0] if asked else 'main'}`, or name other results"
         )
     place = {name: i for i, name in enumerate(ORDER)}
     return sorted(kept.values(), key=lambda r: (place.get(r.plan.name, len(place)), r.plan.name))

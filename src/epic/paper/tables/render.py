@@ -5,62 +5,62 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from epic.compare.table import columns
-from epic.compare.verdict import LEAST, Difference
+from epic.compare.verdict import LEAST, Difference, number
 from epic.paper.tables.types import Block, Cell, Row, Table
 
-FIELDS = (
-    "table block backbone noise row column mean std runs expected failed mark printed printed_std printed_mark "
-    "difference low high p p_corrected over settings"
-).split()
+NUMBERS = "mean std runs expected failed mark printed printed_std printed_mark".split()
+TESTED = "difference low high p".split()
+FIELDS = [*"table block backbone noise row column".split(), *NUMBERS, *TESTED, "p_corrected", "over", "settings"]
 
 
 def to_markdown(table: Table) -> str:
     """Write a table as Markdown: under each row what the paper prints and, where there is one, the difference."""
     parts = [f"**{plain_md(table.title)}** ({plain_md(table.metric)})"]
-    columns = [*table.columns, *(["rank"] if table.ranks else [])]
     for block in table.blocks:
         if block.title:
             parts.append(f"*{plain_md(block.title)}*")
-        rows = [("", map(plain_md, columns)), *_rows(table, block, plain_md, "**{}**", "*{}*")]
-        lines = ["| " + " | ".join([label, *texts]) + " |" for label, texts in rows]
-        lines.insert(1, "|" + "---|" * (len(columns) + 1))
-        parts.append("\n".join(lines))
+        head = ["", *map(plain_md, table.head)]
+        parts.append(markdown_rows([head, *_rows(table, block, plain_md, "**{}**", "*{}*")]))
     said = [*_marks(table, "**best**", "*second best*"), *(plain_md(n) for n in (*legend(table), *table.notes))]
     parts.append("\n".join(f"- {s}" for s in said))
     return "\n\n".join(p for p in parts if p) + "\n"
 
 
+def markdown_rows(rows: Sequence[Sequence[str]]) -> str:
+    """Write rows of text as a Markdown table, the head first."""
+    head, *lines = ("| " + " | ".join(row) + " |" for row in rows)
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *lines])
+
+
 def to_text(table: Table) -> str:
     """Write a table for a terminal, its columns below each other."""
-    head = [*table.columns, *(["rank"] if table.ranks else [])]
     parts = [f"{table.title} ({table.metric})"]
     for block in table.blocks:
-        rows = _rows(table, block, str, "{} best", "{} second")
-        parts.append("\n".join(columns([[block.title, *head], *([label, *texts] for label, texts in rows)])))
+        rows = [[block.title, *table.head], *_rows(table, block, str, "{} best", "{} second")]
+        parts.append("\n".join(columns(rows)))
     return "\n\n".join([*parts, "\n".join([*legend(table), *table.notes])]) + "\n"
 
 
 def to_latex(table: Table) -> str:
     """Write a table for the LaTeX package booktabs: bold is best, underlined second best."""
-    columns = [*table.columns, *(["rank"] if table.ranks else [])]
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_tex(table.title)} ({_tex(table.metric)})}}",
         rf"\label{{tab:{re.sub('[^A-Za-z0-9-]', '-', table.name)}}}",
-        rf"\begin{{tabular}}{{l{'r' * len(columns)}}}",
+        rf"\begin{{tabular}}{{l{'r' * len(table.head)}}}",
         r"\toprule",
-        " & ".join(["", *map(_tex, columns)]).strip() + r" \\",
+        " & ".join(["", *map(_tex, table.head)]).strip() + r" \\",
     ]
     for block in table.blocks:
         lines.append(r"\midrule")
         if block.title:
-            lines += [rf"\multicolumn{{{len(columns) + 1}}}{{l}}{{\emph{{{_tex(block.title)}}}}} \\"]
+            lines += [rf"\multicolumn{{{len(table.head) + 1}}}{{l}}{{\emph{{{_tex(block.title)}}}}} \\"]
         rows = _rows(table, block, _tex, r"\textbf{{{}}}", r"\underline{{{}}}", minus="$-$")
-        lines += [" & ".join([label, *texts]) + r" \\" for label, texts in rows]
+        lines += [" & ".join(row) + r" \\" for row in rows]
     said = [*_marks(table, r"\textbf{best}", r"\underline{second best}"), *map(_tex, (*legend(table), *table.notes))]
     below = [r"\par\smallskip\footnotesize", *said] if said else []
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *below, r"\end{table}"]) + "\n"
@@ -88,20 +88,15 @@ def difference_text(difference: Difference | None) -> str:
     found = None if difference is None else difference.found
     if difference is None or found is None or found.difference is None:
         return ""
-    text = f"{_tidy(found.difference):+.1f}"
-    if found.low is not None and found.high is not None:
-        text += f" ({_tidy(found.low):.1f} to {_tidy(found.high):.1f})"
+    # Rounded first: no minus before zero.
+    middle, low, high = (None if v is None else round(v, 1) + 0.0 for v in (found.difference, found.low, found.high))
+    text = f"{middle:+.1f}" + ("" if low is None else f" ({low:.1f} to {high:.1f})")
     return text + ("*" if difference.significant else "")
-
-
-def _tidy(value: float) -> float:
-    """To one decimal, without a minus before zero."""
-    return round(value, 1) + 0.0
 
 
 def rank_text(row: Row) -> tuple[str, str]:
     """Write measured and printed mean rank; the printed one also over what was measured, where that is less."""
-    measured = "-" if row.rank is None else f"{row.rank:.1f}"
+    measured = number(row.rank, ".1f")
     paper = "" if row.printed_rank is None else f"{row.printed_rank:.1f}"
     if paper and row.matched_rank is not None and f"{row.matched_rank:.1f}" != paper:
         paper += f" (here {row.matched_rank:.1f})"
@@ -110,7 +105,7 @@ def rank_text(row: Row) -> tuple[str, str]:
 
 def _rows(
     table: Table, block: Block, escape: Callable[[str], str], best: str, second: str, *, minus: str = "-"
-) -> list[tuple[str, list[str]]]:
+) -> list[list[str]]:
     """Label and texts of every line of a block: a row has up to three."""
     mark = {"best": best, "second": second, None: "{}"}
     lines = []
@@ -118,13 +113,13 @@ def _rows(
         ranks = [[escape(t)] for t in rank_text(row)] if table.ranks else [[], []]
         measured = [mark[c.mark].format(escape(c.measured(table.decimals))) for c in row.cells]
         here = [f"{text} {c.count}".rstrip() for text, c in zip(measured, row.cells, strict=True)]
-        lines.append((escape(row.label), here + ranks[0]))
+        lines.append([escape(row.label), *here, *ranks[0]])
         paper = [mark[c.printed_mark].format(escape(c.paper(table.decimals))) for c in row.cells]
         if any(paper):
-            lines.append(("paper", paper + ranks[1]))
+            lines.append(["paper", *paper, *ranks[1]])
         gaps = [escape(difference_text(c.difference)).replace("-", minus) for c in row.cells]
         if any(gaps):
-            lines.append((f"minus {escape(table.baseline or '')}", gaps + [""] * table.ranks))
+            lines.append([f"minus {escape(table.baseline or '')}", *gaps, *[""] * table.ranks])
     return lines
 
 
@@ -155,12 +150,9 @@ def legend(table: Table) -> list[str]:
 
 
 def _numbers(cell: Cell) -> dict[str, object]:
-    names = "mean std runs expected failed mark printed printed_std printed_mark".split()
-    values: dict[str, object] = {n: getattr(cell, n) for n in names}
-    if cell.difference is not None:
-        gap = cell.difference
-        values |= {n: getattr(gap.found, n) for n in ("difference", "low", "high", "p")}
-        values |= {"p_corrected": gap.p, "over": gap.over}
+    values: dict[str, object] = {n: getattr(cell, n) for n in NUMBERS}
+    if (gap := cell.difference) is not None:
+        values |= {n: getattr(gap.found, n) for n in TESTED} | {"p_corrected": gap.p, "over": gap.over}
     return {**values, "settings": "; ".join(cell.settings)}
 
 

@@ -120,6 +120,11 @@ class Table:
     baseline: str | None = None
 
     @property
+    def head(self) -> list[str]:
+        """The columns, with that of the ranks where there are any."""
+        return [*self.columns, *(["rank"] if self.ranks else [])]
+
+    @property
     def ranks(self) -> bool:
         return any(r.rank is not None or r.printed_rank is not None for b in self.blocks for r in b.rows)
 
