@@ -201,12 +201,11 @@ def probes(asked: Plan, times: Times) -> list[Task]:
     Classifiers without a network come first: the first task of a worker also loads what all need.
     """
     found = []
-    for entry in sorted(asked.entries, key=lambda e: not e.is_baseline):
-        if entry.mix is None:
-            task = asked.example(entry)
-            if not times.know_method(task):
-                cost = {**task.config["cost"], "epochs": min(PROBE_EPOCHS, task.config["cost"]["epochs"])}
-                found.append(Task("probe", {**task.config, **PROBE, "cost": cost}))
+    for entry in sorted((e for e in asked.entries if e.mix is None), key=lambda e: not e.is_baseline):
+        task = asked.example(entry)
+        if not times.know_method(task):
+            cost = {**task.config["cost"], "epochs": min(PROBE_EPOCHS, task.config["cost"]["epochs"])}
+            found.append(Task("probe", {**task.config, **PROBE, "cost": cost}))
     return found
 
 
@@ -244,8 +243,8 @@ class Budget:
         self.sized = found
         self.runs.replan(found.plan)
         if self.say is not None:
-            known = found.sentence(self.seconds)
-            self.say(known if self.times else f"{duration(self.seconds)} are too short to time a run: take longer.")
+            short = f"{duration(self.seconds)} are too short to time a run: take longer."
+            self.say(found.sentence(self.seconds) if self.times else short)
 
     def grow(self) -> bool:
         """Add a split if all is done and there is time for one more; return whether there was."""
@@ -254,8 +253,7 @@ class Budget:
         if cut.splits == self.asked.splits:
             return False
         more = replace(cut, splits=cut.splits + 1)
-        todo = Runs(more.of(self.asked), self.runs.store).todo
-        taken = self.times.spread(todo, self.workers)
+        taken = self.times.spread(Runs(more.of(self.asked), self.runs.store).todo, self.workers)
         if taken > self.left:
             return False
         self._take(replace(self.sized, cut=more, seconds=self.seconds - self.left + taken))

@@ -62,12 +62,9 @@ def figures(runs: Runs, table: Table) -> list[Figure]:
             *_runs(runs, table),
             *_learning(runs, table),
         ]
-    elif plan.kind == "blur":
-        found = _blur(runs)
-    elif plan.kind == "curves":
-        found = _curves(runs)
     else:
-        found = _lollipop(runs) if plan.kind == "lollipop" else []
+        kinds = {"blur": _blur, "curves": _curves, "lollipop": _lollipop}
+        found = kinds[plan.kind](runs) if plan.kind in kinds else []
     return [f for f in found if f.charts]
 
 
@@ -81,10 +78,9 @@ def forests(name: str, judged: Sequence[Against]) -> list[Markup]:
         title = f"{name}, {where}: {', '.join(sets) if len(sets) < 3 else f'{len(sets)} datasets'}"
         unit = block[0].parts[0].unit
         words = f"Difference to {block[0].baseline} in {unit}. " + "; ".join(f"{a.label} {a.verdict}" for a in block)
-        size = (5.2, 0.9 + 0.27 * len(rows))
         to = {"vanilla": "plain training"}.get(block[0].baseline, block[0].baseline)
         draw = partial(forest, differences=rows, unit=unit, to=to)
-        found.append(chart(title, words, draw, size))
+        found.append(chart(title, words, draw, (5.2, 0.9 + 0.27 * len(rows))))
     return found
 
 
@@ -121,8 +117,8 @@ def _ranks(table: Table) -> list[Figure]:
             f"Over {len(block.ranked)} datasets. Grey bars join methods that cannot be told apart: their ranks are "
             f"less than {least:.1f} apart (Nemenyi, 95 %). " + ", ".join(f"{name} {rank:.1f}" for rank, name in ranks)
         )
-        size = (4.6, 0.9 + 0.22 * len(ranks))
-        charts.append(chart(block.title, words, lambda axes, r=ranks, d=least: rank_panel(axes, r, d), size))
+        draw = partial(rank_panel, ranks=ranks, least=least)
+        charts.append(chart(block.title, words, draw, (4.6, 0.9 + 0.22 * len(ranks))))
     return [Figure("Mean ranks; grey bars join methods that cannot be told apart (Nemenyi, 95 %)", charts)]
 
 
@@ -139,16 +135,14 @@ def _runs(runs: Runs, table: Table) -> list[Figure]:
             }
             if max(map(len, rows.values()), default=0) > 1:
                 words = f"{table.metric}: " + "; ".join(f"{n} {min(v):.1f} to {max(v):.1f}" for n, v in rows.items())
-                size = (3.6, 0.7 + 0.2 * len(rows))
-                charts.append(chart(dataset, words, lambda axes, rows=rows: dot_panel(axes, rows), size))
+                charts.append(chart(dataset, words, partial(dot_panel, rows=rows), (3.6, 0.7 + 0.2 * len(rows))))
         found.append(Figure(f"Every run: {block_title(backbone, noise)}", charts, shown=False))
     return found
 
 
 def _learning(runs: Runs, table: Table) -> list[Figure]:
     """Loss and scores by evaluation, mean over splits and seeds."""
-    plan = runs.plan
-    place = _places(plan)
+    plan, place = runs.plan, _places(runs.plan)
     found: list[Figure] = []
     for backbone, noise, dataset in product(plan.backbones, plan.noise, plan.datasets):
         curves: dict[str, list[Line]] = {name: [] for name in HISTORY}

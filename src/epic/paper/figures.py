@@ -78,7 +78,8 @@ def draw_correspondence(path: EditPath, source: str, *, steps: int = 6) -> Drawn
     (left, top), (right, bottom) = (f(np.concatenate(places), axis=0) for f in (np.min, np.max))
     axes.set_xlim(left - 1, right + 6.5)
     axes.set_ylim(bottom + 0.5, top - 0.5)
-    kinds = [_part(path.source, a) + "-" + _part(path.target, b) for a, b in pairs]
+    part = ("tail", "head")
+    kinds = [f"{part[int(path.source.head[a])]}-{part[int(path.target.head[b])]}" for a, b in pairs]
     counts = {kind: kinds.count(kind) for kind in ("head-head", "head-tail", "tail-head", "tail-tail")}
     return _drawn(figure, {"substituted": pairs, "kinds": counts, **numbers}, source)
 
@@ -188,8 +189,7 @@ def _soft_label(axes: Any, label: list[float], first: bool) -> None:
     axes.tick_params(labelleft=first, labelsize=8, length=2)
     if first:
         axes.set_ylabel("soft label", fontsize=8)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _lollipop_layout(graph: Data) -> np.ndarray:
@@ -218,7 +218,3 @@ def _end(axes: Any, graph: Data, at: np.ndarray, fates: list[str]) -> None:
     )
     for u, (x, y) in enumerate(at):
         axes.text(x, y, str(u), fontsize=7, color=ink_on(fills[u]), ha="center", va="center_baseline", zorder=4)
-
-
-def _part(graph: Data, node: int) -> str:
-    return "head" if bool(graph.head[node]) else "tail"

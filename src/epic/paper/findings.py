@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from epic.compare.statistics import Comparison, paired
-from epic.paper.tables.types import Cell, Table
+from epic.paper.tables.types import Table
 
 FEWEST = 5
 """Places (a dataset with a backbone or a level of noise) below which nothing is said of a claim."""
@@ -138,7 +138,9 @@ def _differences(part: Part, table: Table) -> Iterator[tuple[float, float | None
         rows = {row.label: row.cells for row in block.rows}
         if part.title not in block.title or part.row not in rows:
             continue
-        others = [rows[n] for n in part.others or _paper_rows(rows, part.row) if n in rows]
+        # A baseline of ours, which the paper does not print, is no rival.
+        theirs = [n for n in rows if n != part.row and any(c.printed is not None for c in rows[n])]
+        others = [rows[n] for n in part.others or theirs if n in rows]
         for place, mine in enumerate(rows[part.row]):
             rivals = [cells[place] for cells in others]
             if rivals and mine.mean is not None and all(c.complete for c in (mine, *rivals)):
@@ -146,8 +148,3 @@ def _differences(part: Part, table: Table) -> Iterator[tuple[float, float | None
                 best = max(c.mean for c in rivals if c.mean is not None)
                 known = mine.printed is not None and len(printed) == len(rivals)
                 yield mine.mean - best, (mine.printed or 0.0) - max(printed) if known else None
-
-
-def _paper_rows(rows: Mapping[str, Sequence[Cell]], mine: str) -> list[str]:
-    """Return the other rows that the paper prints: a baseline of ours is no rival."""
-    return [n for n, cells in rows.items() if n != mine and any(c.printed is not None for c in cells)]

@@ -166,8 +166,7 @@ def tidy(axes: Any) -> None:
     axes.set_axisbelow(True)
     axes.xaxis.label.set_size(8.5)
     axes.yaxis.label.set_size(8.5)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def reach(lines: Sequence[Line]) -> tuple[float, float]:

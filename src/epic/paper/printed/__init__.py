@@ -15,7 +15,9 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import TypeAdapter
 
 from epic.errors import choose
 
@@ -57,10 +59,5 @@ def printed(table: str) -> list[Printed]:
 @cache
 def _read(table: str) -> tuple[Printed, ...]:
     text = files(__name__).joinpath(f"{table}.csv").read_text(encoding="utf-8")
-    return tuple(Printed(**{k: _value(k, v) for k, v in row.items()}) for row in csv.DictReader(text.splitlines()))
-
-
-def _value(key: str, text: str) -> Any:
-    if not text:
-        return None
-    return int(text) if key == "k" else float(text) if key in ("mean", "std", "mean_rank", "noise") else text
+    rows = [{k: v for k, v in row.items() if v} for row in csv.DictReader(text.splitlines())]
+    return TypeAdapter(tuple[Printed, ...]).validate_python(rows)
