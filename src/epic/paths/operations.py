@@ -262,5 +262,5 @@ def breadth_first(graphs: PackedGraphs, generator: torch.Generator) -> Tensor:
             return place
         new = new[torch.argsort(chance[new], stable=True)]  # by chance under the same parent
         added = torch.bincount(owner[new], minlength=len(graphs))
-        place[new] = count[owner[new]] + ranks(parent[new], group=owner[new], ptr=added.cumsum(0) - added)
+        place[new] = count[owner[new]] + ranks(parent[new], group=owner[new])
         count = count + added
