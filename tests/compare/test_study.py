@@ -202,6 +202,7 @@ def test_a_quick_look_has_a_banner_and_no_verdict(tmp_path, sizes):
         "main"
     ).options
     assert asked.call["quick"] is True
+    assert "A quick look" in asked.page()  # nothing is done yet: there is nothing to draw, and no warning
     asked = study(file, ["drop_edge"], results=tmp_path / "r.jsonl", quick=True, sizes=sizes, splits=4, epochs=7)
     assert (asked.runs.plan.splits, asked.runs.plan.options["epochs"]) == (4, 7)
     with asked.store.writer() as writer:

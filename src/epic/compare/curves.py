@@ -143,4 +143,5 @@ def draw(axes: Any, found: Sequence[Curve], *, task: str = "classes") -> None:
     axes.set_xlabel("labelled graphs (logarithmic)")
     axes.set_ylabel(f"test {METRICS[task]}")
     axes.grid(alpha=0.3)
-    axes.legend(frameon=False)
+    if ticks:  # nothing may be done yet
+        axes.legend(frameon=False)

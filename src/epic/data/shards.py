@@ -65,7 +65,7 @@ class Shards(PyGDataset):
 
     def get(self, idx: int) -> Data:
         shard = bisect_right(self.starts, idx) - 1
-        return self._read(self.planned()[shard][0]).graph(idx - self.starts[shard])
+        return self._read(shard_name(shard)).graph(idx - self.starts[shard])
 
     def pack(self) -> PackedGraphs:
         """Return all graphs, packed."""
@@ -87,7 +87,12 @@ def plan(count: int, shard: int) -> list[tuple[str, int]]:
     """
     if count < 1 or shard < 1 or -(-count // shard) > MOST_SHARDS:
         raise InputError(f"{count} graphs cannot be laid in shards of {shard}: make at most {MOST_SHARDS} shards")
-    return [(f"shard-{i:05d}.safetensors", min(shard, count - i * shard)) for i in range(-(-count // shard))]
+    return [(shard_name(i), min(shard, count - i * shard)) for i in range(-(-count // shard))]
+
+
+def shard_name(number: int) -> str:
+    """Return the name of the file of a shard."""
+    return f"shard-{number:05d}.safetensors"
 
 
 def begin(folder: Path, manifest: dict[str, Any]) -> list[tuple[str, int]]:
