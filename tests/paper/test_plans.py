@@ -44,9 +44,11 @@ def test_fewer_seeds_are_fewer_splits_where_splits_repeat(store):
 def test_the_plans_of_the_paper_are_whole(store):
     assert set(names()) == {
         *("main", "molecules", "noise", "costs", "distance", "sinkhorn", "blur", "order", "curves", "lollipop"),
-        *("splits", "distance_exact", "regime", "screen", "few", "study"),
+        *("splits", "distance_exact", "regime", "screen", "strength", "few", "study"),
     }
-    assert set(ALL) | {"splits", "blur", "distance_exact", "regime", "screen", "few", "study"} == set(names())
+    assert set(ALL) | {"splits", "blur", "distance_exact", "regime", "screen", "strength", "few", "study"} == set(
+        names()
+    )
     main = load_plan("main")
     later = [e for e in main.entries if e.only]  # they came after the paper, and are on its five small sets
     assert len(main.datasets) * len(main.backbones) * (len(main.entries) - len(later)) * main.seeds == 960
