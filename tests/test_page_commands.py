@@ -71,6 +71,7 @@ def place(tmp_path, monkeypatch):
     for name in ("my_molecules.csv", "my.csv", "examples/molecules.csv"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(molecules, encoding="utf-8")
+    (tmp_path / "mine.csv").write_text(molecules.replace("label", "activity", 1), encoding="utf-8")
     (tmp_path / "drugs.csv").write_text(molecules + "CC(=O)Oc1ccccc1C(=O)O,aspirin,hydrophilic\n", encoding="utf-8")
     for name in ("nci1", "mutag"):
         UnitCost().save(tmp_path / f"{name}.safetensors")
