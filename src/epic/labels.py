@@ -35,6 +35,9 @@ def infer_task(y: Tensor) -> str:
     negative, that sum to 1 within :data:`TOLERANCE` are class shares. Other floats are 0/1 tasks if all known ones are
     0 or 1, else values.
 
+    Args:
+        y: One row for each graph.
+
     Raises:
         InputError: A class index is negative.
 
@@ -53,6 +56,10 @@ def infer_task(y: Tensor) -> str:
 
 def known_task(y: Tensor, task: str | None = None) -> str:
     """Return the kind of the labels of a whole dataset: ``task``, or as :func:`infer_task` has it.
+
+    Args:
+        y: One row for each graph.
+        task: One of :data:`TASKS`; None infers it.
 
     Raises:
         InputError: Integers may be classes or measurements: they reach :data:`MOST_CLASSES`, or are more than ten and
@@ -83,6 +90,10 @@ def class_columns(y: Tensor, task: str) -> Tensor:
     """Return classes as integers ``[graphs, tasks]``, -1 where missing.
 
     Rows of class shares give one column: the class with the largest share.
+
+    Args:
+        y: One row for each graph.
+        task: ``classes`` or ``binary``.
 
     Raises:
         InputError: A class index is negative.

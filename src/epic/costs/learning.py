@@ -76,7 +76,14 @@ class Epoch:
 
     @classmethod
     def of(cls, line: Line) -> Epoch:
-        """Return the epoch of a line of a history, as the fit loop writes it."""
+        """Read a line of a history.
+
+        Args:
+            line: A line, as the fit loop writes it.
+
+        Returns:
+            The epoch.
+        """
         return cls(line["epoch"], line["loss"], line["validation"], line["ordered"])
 
     @property

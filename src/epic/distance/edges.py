@@ -191,8 +191,11 @@ def _sums(price: Tensor, ptr: Tensor) -> np.ndarray:
 def edge_distance_matrix(priced: PricedGraphs, *, mirror: bool, progress: bool) -> Tensor:
     """Compute distances ``[A, B]`` that count nodes and edges, each an upper bound found by local search.
 
-    With ``mirror`` source and target are the same graphs at symmetric costs: the cheaper of both directions counts for
-    both, and a graph is at distance 0 from itself.
+    Args:
+        priced: The graphs.
+        mirror: Source and target are the same graphs at symmetric costs: the cheaper of both directions counts for
+            both, and a graph is at distance 0 from itself.
+        progress: Show a progress bar if it takes more than a second.
     """
     rows, columns = len(priced.a), len(priced.b)
     out = torch.zeros(rows, columns, dtype=torch.double)

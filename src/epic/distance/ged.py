@@ -149,6 +149,14 @@ def hausdorff(pair: EdgePairs, deletion: np.ndarray, insertion: np.ndarray) -> f
     Every node goes to the nearest node of the other graph, whether others go there too; a substitution is paid half
     from each side, and so is what it does to the edges of the two nodes (Fischer et al., Approximation of graph edit
     distance based on Hausdorff matching, Pattern Recognition, 2015). Differences of numbers of nodes and edges count.
+
+    Args:
+        pair: The costs of one pair.
+        deletion: Price of deleting each source node.
+        insertion: Price of inserting each target node.
+
+    Returns:
+        The distance.
     """
     n, m = int(pair.n[0]), int(pair.m[0])
     one, other = pair.source, pair.target
