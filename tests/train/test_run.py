@@ -14,7 +14,7 @@ from epic.train import backbone_for
 from epic.train.baselines import BASELINES
 from epic.train.config import run_config
 from epic.train.loop import with_features
-from epic.train.run import begin_alike, dataset_of, run, setup
+from epic.train.run import begin_alike, dataset_of, fitted, run
 
 QUICK = {"epochs": 2, "cost": {"epochs": 1}}
 
@@ -56,14 +56,15 @@ def test_a_cost_is_learned_once_for_all_that_need_it(small, tmp_path, monkeypatc
     monkeypatch.setattr(LearnedCost, "fit", lambda self, *a, **k: learned.append(1) or real(self, *a, **k))
     for settings, seed in (({}, 0), ({"ratio": 1.0}, 0), ({}, 1)):
         config = run_config(dataset=small, method="epic", settings=settings, seed=seed, **QUICK)
-        setup(config, tmp_path, progress=False)
+        fitted(config, *dataset_of(config), tmp_path, progress=False)
     assert len(learned) == 2
     assert len(list(tmp_path.glob("cost-*.safetensors"))) == 2
 
 
 def _learn(small, folder):
     torch.set_num_threads(1)
-    setup(run_config(dataset=small, method="epic", **QUICK), folder, progress=False)
+    config = run_config(dataset=small, method="epic", **QUICK)
+    fitted(config, *dataset_of(config), folder, progress=False)
 
 
 def test_two_processes_that_need_the_same_cost_do_not_disturb_each_other(small, tmp_path):
@@ -88,9 +89,9 @@ def test_noise_changes_labels_of_training_and_validation_only(small):
 
 def test_the_method_is_made_with_its_settings(small, tmp_path):
     config = run_config(dataset=small, method="epic", settings={"ratio": 1.0, "indicator": True}, **QUICK)
-    ready = setup(config, tmp_path, progress=False)
-    assert isinstance(ready.method, EPIC)
-    assert (ready.method.ratio, ready.method.indicator, ready.method.num_classes) == (1.0, True, 4)
+    method, _ = fitted(config, *dataset_of(config), tmp_path, progress=False)
+    assert isinstance(method, EPIC)
+    assert (method.ratio, method.indicator, method.num_classes) == (1.0, True, 4)
 
 
 def test_noise_needs_classes(tmp_path):
@@ -138,7 +139,7 @@ def test_a_file_that_has_changed_is_noticed(small):
 def test_a_cost_learned_otherwise_is_another_cost(small, tmp_path):
     for learn in (1, 2):
         config = run_config(dataset=small, method="epic", epochs=1, cost={"epochs": learn})
-        setup(config, tmp_path, progress=False)
+        fitted(config, *dataset_of(config), tmp_path, progress=False)
     assert len(list(tmp_path.glob("cost-*.safetensors"))) == 2
 
 
@@ -154,7 +155,7 @@ def test_a_file_is_read_once_for_all_runs_on_it(tmp_path, monkeypatch):
     for seed in range(3):
         for method in ("vanilla", "drop_edge"):
             config = run_config(dataset=str(file), method=method, split="stratified", split_seed=seed)
-            assert len(setup(config, tmp_path, progress=False).dataset) == 40
+            assert len(dataset_of(config)[0]) == 40
     assert len(read) == 1
     dataset_of(run_config(dataset=str(file), task="values"))
     file.write_text("\n".join(["smiles,label", *lines[1:]]))

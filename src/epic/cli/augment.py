@@ -48,7 +48,7 @@ def augment(
     from epic.augment import find_method
     from epic.augment.generation import ShardMaker, check_shard, write_shards
     from epic.data.shards import begin
-    from epic.train.run import dataset_of, file_digest, setup
+    from epic.train.run import dataset_of, file_digest, fitted
 
     choose(part, ("train", "all"), "part")
     chosen = run_config(**run)
@@ -78,8 +78,8 @@ def augment(
             log.info(f"{count - left} of {count} graphs are there already")
         for name in (n for n, _ in missing if (out / n).exists()):
             log.warning(f"{out / name} is damaged: it is made again")
-        ready = setup(chosen, out / "costs", data=data, progress=progress())
-        maker = ShardMaker(ready.method, graphs, chosen.seed, count, shard)
+        method, _ = fitted(chosen, loaded, split, out / "costs", progress=progress())
+        maker = ShardMaker(method, graphs, chosen.seed, count, shard)
         start = time.perf_counter()
         with tqdm(total=count, initial=count - left, desc="augmenting", unit="graph", disable=not progress()) as bar:
             for size in write_shards(maker, out, [name for name, _ in missing], workers, ray):

@@ -43,7 +43,7 @@ def quality(
     from epic.compare.quality import quality as measure
     from epic.costs import Cost, UnitCost
     from epic.data.collection import cache_folder
-    from epic.train.run import cost_of, dataset_of, setup
+    from epic.train.run import cost_of, dataset_of, fitted
     from epic.view.names import dataset_names
 
     names = [choose(name, METHODS, "method") for name in need_some(listed(methods), "methods")]
@@ -64,8 +64,8 @@ def quality(
     how: dict[str, Any] = {"count": graphs, "seed": seed, "chemistry": chemistry}
     found = {"(originals)": quality_of_originals(train, **how)}
     for name, config in zip(names, configs, strict=True):
-        ready = setup(config, folder, data=data, progress=progress())
-        found[name] = measure(ready.method, train, costs=distances, **how)
+        method, _ = fitted(config, loaded, split, folder, progress=progress())
+        found[name] = measure(method, train, costs=distances, **how)
     titles = ["method", *(f"error, {d}" for d in distances), *COLUMNS.values()]
     rows = [row(name, measured, list(distances)) for name, measured in found.items()]
     show(titles, rows, title=f"{loaded.name}, {min(graphs, len(train))} training graphs", width=110)

@@ -7,7 +7,7 @@ import logging
 import platform
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,38 +42,29 @@ MODEL_FORM = "epic-model/1"
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What a run works on: graphs as :func:`dataset_of` gives them, and the method, fitted.
-
-    ``prepared`` are the seconds that fitting took, learning of costs included even if they were learned before (None if
-    not known).
-    """
-
-    dataset: Dataset
-    split: Split
-    method: Augmentation
-    prepared: float | None
-
-
-def setup(
+def fitted(
     config: RunConfig,
+    dataset: Dataset,
+    split: Split,
     costs: Path,
     *,
-    data: str | Path | None = None,
     device: torch.device | str = "cpu",
     progress: bool = True,
-) -> Setup:
-    """Load, split, corrupt and fit.
+) -> tuple[Augmentation, float | None]:
+    """Fit the method of a run on its training graphs.
 
     Args:
         config: The run.
+        dataset: Its graphs, as :func:`dataset_of` gives them.
+        split: Their split.
         costs: Folder of learned costs, shared by all runs that need the same.
-        data: Folder to look for the dataset in.
         device: Where costs are learned.
         progress: Whether to show progress bars.
+
+    Returns:
+        The method, and the seconds that fitting took, learning of costs included even if they were learned before (None
+        if not known).
     """
-    dataset, split = dataset_of(config, data)
     training = dataset.graphs.select(need_parts(split, "train").train)
     preset = find_method(config.method)
     known = {"seed": config.seed, "task": dataset.task, "num_classes": dataset.num_classes}
@@ -94,7 +85,7 @@ def setup(
         options["epochs"] = config.fit_epochs
     method.fit(training, **options)
     spent = time.perf_counter() - start
-    return Setup(dataset, split, method, None if learned is None else round(learned + spent, 3))
+    return method, None if learned is None else round(learned + spent, 3)
 
 
 def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Dataset, Split]:
@@ -199,8 +190,8 @@ def run(
     """
     if not config.is_network:
         return _run_without_network(config, costs, data=data, device=device, progress=progress)
-    ready = setup(config, costs, data=data, device=device, progress=progress)
-    dataset, split, method = ready.dataset, ready.split, ready.method
+    dataset, split = dataset_of(config, data)
+    method, prepared = fitted(config, dataset, split, costs, device=device, progress=progress)
     graphs = dataset.graphs
     assert graphs.x is not None
     training = graphs.select(split.train)
@@ -234,7 +225,7 @@ def run(
         **_facts(config, dataset, split, result.outputs),
         "method_settings": settings,
         **{k: v for k, v in vars(result).items() if k not in ("history", "outputs")},
-        "prepared": ready.prepared,
+        "prepared": prepared,
         "history": {
             k: [line[k] for line in result.history] for k in ("updates", "loss", "validation", "validation_loss")
         },
