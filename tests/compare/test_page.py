@@ -25,6 +25,7 @@ def test_whatever_a_name_holds_stays_text(text):
     page = comparison_page(
         text,
         about=text,
+        banner=text,
         verdicts=[text],
         picture=(text, lambda axes: axes.set_xlabel(text)),
         table=[["method"], [text]],

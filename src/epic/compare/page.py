@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,47 +13,15 @@ from epic.view.page import environment, svg
 from epic.view.style import INK
 
 
-def comparison_page(
-    title: str,
-    *,
-    about: str,
-    banner: str = "",
-    verdicts: Sequence[str],
-    picture: tuple[str, Callable[[Any], None]],
-    table: Sequence[Sequence[str]],
-    notes: Sequence[str],
-    call: Mapping[str, Any],
-) -> str:
+def comparison_page(title: str, *, picture: tuple[str, Callable[[Any], None]], **values: Any) -> str:
     """Return an HTML page that needs nothing else; no script runs in it.
 
-    Args:
-        title: Its title.
-        about: What was run, in a sentence or two.
-        banner: What keeps it from being a whole answer; empty if nothing does.
-        verdicts: What was found, in sentences.
-        picture: Name of the picture, and what draws it on axes of matplotlib.
-        table: Rows of text, the head first.
-        notes: What the columns mean.
-        call: The command, and its options.
+    ``picture`` is its name and what draws it on axes of matplotlib. ``values`` are what else ``compare.html.j2`` shows:
+    about, banner, verdicts, table (the head first), notes and call.
     """
-    head, *rows = table
-    return (
-        environment(Path(__file__).parent)
-        .get_template("compare.html.j2")
-        .render(
-            title=title,
-            about=about,
-            banner=banner,
-            verdicts=verdicts,
-            picture_name=picture[0],
-            picture=Markup(svg(picture[1], (7.2, 4.0))),
-            head=head,
-            rows=rows,
-            notes=notes,
-            command=str(call.get("command", "")),
-            options={k: v for k, v in call.items() if k != "command"},
-        )
-    )
+    template = environment(Path(__file__).parent).get_template("compare.html.j2")
+    drawn = Markup(svg(picture[1], (7.2, 4.0)))
+    return template.render(title=title, picture_name=picture[0], picture=drawn, **values)
 
 
 def forest(
