@@ -76,7 +76,7 @@ def _edge_operations(ops: Operations, rank: np.ndarray) -> dict[int, list[EdgeOp
     found: dict[int, list[EdgeOperation]] = {}
     if ops.edges is None:
         return found
-    steps, edits = ops.edges.step(rank).tolist(), ops.edges.edits
+    steps, edits = ops.edges.step(rank).tolist(), ops.edges
     ends = zip(edits.source.T.tolist(), edits.target.T.tolist(), strict=True)
     for step, (source, target), price in zip(steps, ends, edits.price.tolist(), strict=True):
         one, other = (None if nodes[0] < 0 else (nodes[0], nodes[1]) for nodes in (source, target))

@@ -10,10 +10,12 @@ from functools import cached_property
 
 import numpy as np
 import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 from torch import Tensor
 
 from epic.graphs.packed import PackedGraphs
-from epic.graphs.ragged import counts, lengths, merge, offsets, owners, ranks, to_array
+from epic.graphs.ragged import counts, lengths, merge, offsets, owners, to_array
 from epic.matching.edges import EdgeEdits
 from epic.matching.types import Assignment, OperationCosts
 from epic.paths.bonds import Bonds
@@ -146,7 +148,7 @@ def positions(key: np.ndarray, pair: np.ndarray, ptr: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class EdgeOperations:
+class EdgeOperations(EdgeEdits):
     """What becomes of edges that have a price, as the node operations at their two ends bring it about.
 
     A source edge goes with the first of its nodes that is deleted, or when both of its nodes have been substituted; a
@@ -155,36 +157,25 @@ class EdgeOperations:
     Attributes:
         ends: Operations at the two ends ``[2, edits]``.
         alone: Whether the operation at this end is enough ``[2, edits]``.
-        pair: Pair of each edit.
-        price: Its price.
-        edits: Nodes of the edges, see :class:`epic.matching.edges.EdgeEdits`.
     """
 
     ends: np.ndarray
     alone: np.ndarray
-    pair: np.ndarray
-    price: np.ndarray
-    edits: EdgeEdits
 
     @staticmethod
     def of(operations: Operations, edges: EdgeEdits) -> EdgeOperations:
         """Find the operations at the ends of edges."""
         m, kept = operations.assignment, edges.price > 0
-        edges = replace(
-            edges,
-            pair=edges.pair[kept],
-            source=edges.source[:, kept],
-            target=edges.target[:, kept],
-            price=edges.price[kept],
-        )
+        pair, source, target = edges.pair[kept], edges.source[:, kept], edges.target[:, kept]
         nodes = m.source.size  # those of targets follow
         by_node = np.empty(nodes + m.target.size, np.int64)
         for first, side in ((0, operations.source), (nodes, operations.target)):
             by_node[first + side[side >= 0]] = np.flatnonzero(side >= 0)
-        gone = edges.source[0] >= 0
-        at = np.where(gone, m.source_ptr[edges.pair] + edges.source, nodes + m.target_ptr[edges.pair] + edges.target)
+        gone = source[0] >= 0
+        at = np.where(gone, m.source_ptr[pair] + source, nodes + m.target_ptr[pair] + target)
         ends = by_node[at]
-        return EdgeOperations(ends, gone & (operations.target[ends] < 0), edges.pair, edges.price, edges)
+        alone = gone & (operations.target[ends] < 0)
+        return EdgeOperations(pair, source, target, edges.price[kept], edges.pairs, ends, alone)
 
     def done(self, done: np.ndarray) -> np.ndarray:
         """Return which edits are done when some operations are."""
@@ -228,7 +219,7 @@ def draw_order(ops: Operations, order: str, generator: torch.Generator) -> tuple
 
 
 def breadth_first(graphs: PackedGraphs, generator: torch.Generator) -> Tensor:
-    """Search all graphs breadth first, level by level together, edges taken both ways.
+    """Search all graphs breadth first, edges taken both ways.
 
     Roots and the order of siblings are random; where a component is exhausted, the search starts again at a random
     node.
@@ -236,31 +227,17 @@ def breadth_first(graphs: PackedGraphs, generator: torch.Generator) -> Tensor:
     Returns:
         The place of each node in the search of its graph.
     """
-    nodes, device = graphs.num_nodes, graphs.ptr.device
-    owner, chance = graphs.graph_of_node, uniform(nodes, generator).to(device)
-    ends = torch.cat([graphs.edge_index, graphs.edge_index.flip(0)], dim=1)
-    place = torch.full((nodes,), -1, device=device)
-    count = torch.zeros(len(graphs), dtype=torch.long, device=device)
-    far = nodes + 1
-    while True:
-        # Unvisited neighbours of what was visited last, each under its earliest visited parent.
-        ends = ends[:, (place[ends[1]] < 0)]
-        live = ends[:, (place[ends[0]] >= 0)]
-        parent = torch.full((nodes,), far, device=device)
-        parent.scatter_reduce_(0, live[1], place[live[0]], "amin")
-        fresh = parent < far
-        reached = torch.zeros(len(graphs), dtype=torch.bool, device=device)
-        reached[owner[fresh]] = True
-        stuck = ~reached & (count < graphs.sizes)
-        if bool(stuck.any()):
-            free = (place < 0) & stuck[owner]
-            lowest = torch.full((len(graphs),), 2.0, dtype=torch.double, device=device)
-            lowest.scatter_reduce_(0, owner[free], chance[free], "amin")
-            fresh |= free & (chance == lowest[owner])
-        new = fresh.nonzero()[:, 0]
-        if new.numel() == 0:
-            return place
-        new = new[torch.argsort(chance[new], stable=True)]  # by chance under the same parent
-        added = torch.bincount(owner[new], minlength=len(graphs))
-        place[new] = count[owner[new]] + ranks(parent[new], group=owner[new])
-        count = count + added
+    nodes, ptr = graphs.num_nodes, graphs.ptr.numpy()
+    # With nodes numbered by chance, the first of a component is its root, and siblings come in the order of numbers.
+    by_chance = np.argsort(uniform(nodes, generator).numpy(), kind="stable")
+    u, v = np.argsort(by_chance)[graphs.edge_index.numpy()]
+    part = connected_components(csr_array((np.ones(u.size), (u, v)), shape=(nodes, nodes)), directed=False)[1]
+    root = np.unique(part, return_index=True)[1]
+    # One more node, from which edges lead to all roots, makes one search of all components.
+    ends = np.concatenate([u, v, np.full(root.size, nodes)]), np.concatenate([v, u, root])
+    joined = csr_array((np.ones(ends[0].size), ends), shape=(nodes + 1, nodes + 1))
+    when = np.argsort(breadth_first_order(joined, nodes, return_predecessors=False)[1:])
+    owner, place = owners(ptr), np.empty(nodes, dtype=np.int64)
+    order = np.lexsort((when, root[part], owner[by_chance]))  # a component is finished before the next
+    place[by_chance[order]] = np.arange(nodes) - ptr[owner]
+    return torch.from_numpy(place)
