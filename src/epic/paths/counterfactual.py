@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -119,11 +118,11 @@ def counterfactual(
     (0, 1, 2, 10)
     """
     cost = check_cost(cost) or UnitCost()
-    others = pack(reference)
+    query, others = pack([graph]), pack(reference)
     k, tries = need_count(k, "k"), need_count(tries, "tries")
     with evaluating(model):
         ask = partial(_classes, model)
-        before = int(ask(pack([graph]))[0])
+        before = int(ask(query)[0])
         if before < 0:
             raise InputError("the graph has no nodes, so there is nothing to explain")
         if target == before:
@@ -136,11 +135,12 @@ def counterfactual(
             raise InputError(f"the model puts none of the {len(others)} reference graphs into {what}: give other ones")
         by: dict[str, Any] = {"matching": matching, "edge_cost": edge_cost}
         near = cost.nearest([graph], others.select(there), k=min(k, there.numel()), **by, progress=False)
-        found, number, bare = [], base_seed(seed), _bare(graph)
+        found, number = [], base_seed(seed)
+        start, ends = replace(query, y=None).graph(0), replace(others, y=None)  # what is explained may have no label
         for at in there[near.index[0]].tolist():
             for turn in range(tries):
-                goal, wanted = _bare(others.graph(at)), int(classes[at])
-                path = edit_path(bare, goal, cost, **by, order=order, seed=number + turn, finish=finish)
+                wanted = int(classes[at])
+                path = edit_path(start, ends.graph(at), cost, **by, order=order, seed=number + turn, finish=finish)
                 done = _spare(path, ask, wanted, _first_step(path, ask, wanted))
                 found.append((_cost(path._ops, done), done, path, wanted, at))
     price, done, path, wanted, at = min(found, key=lambda each: each[0])
@@ -157,14 +157,6 @@ def _classes(model: Callable[[Batch], Tensor], graphs: PackedGraphs) -> Tensor:
     if able.numel():
         classes[able] = class_scores(model, graphs.select(able)).argmax(1)
     return classes
-
-
-def _bare(graph: Data) -> Data:
-    """Leave out the label: the graph to explain may have none."""
-    bare = copy.copy(graph)
-    if "y" in bare:
-        del bare.y
-    return bare
 
 
 def _graphs(path: EditPath, done: Sequence[np.ndarray]) -> PackedGraphs:
