@@ -79,16 +79,11 @@ class EditDistance(float):
         raise AttributeError(f"cannot set {name}: a distance does not change")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remake, (vars(self),)
+        return float.__new__, (type(self), float(self)), vars(self)
 
     def __repr__(self) -> str:
         between = f"{self.upper:g}" if self.exact else f"{self.lower:g} to {self.upper:g}"
         return f"EditDistance({between}, {self.method}, {self.seconds:.3g} s)"
-
-
-def _remake(state: dict[str, Any]) -> EditDistance:
-    names = ("lower", "upper", "method", "seconds", "assignment", "edges")
-    return EditDistance(**{name: state[name] for name in names})
 
 
 @torch.no_grad()
