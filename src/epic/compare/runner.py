@@ -128,7 +128,8 @@ def carry_out(
     with runs.store.writer() as writer, ExitStack() as stack:
         if writer.changed:
             runs.refresh()
-        say, tell = _above_bars(say), _above_bars(tell)
+        above_bars = tqdm.external_write_mode(file=sys.stderr)  # as a decorator
+        say, tell = (f and above_bars(f) for f in (say, tell))
         limit = None if budget is None else Budget(runs, budget, workers=workers, clock=clock, say=tell)
         feed = Feed(runs, runs.failed if retry else [], limit)
         bar = stack.enter_context(tqdm(desc=runs.plan.name, unit="run", disable=not progress))
@@ -161,18 +162,6 @@ def carry_out(
                 whole = len(runs.whole)
                 line.set_description_str(standing())
     return not runs.open and runs.plan == asked
-
-
-def _above_bars(say: Callable[[str], None] | None) -> Callable[[str], None] | None:
-    """Print messages on lines of their own, above progress bars."""
-    if say is None:
-        return None
-
-    def said(text: str) -> None:
-        with tqdm.external_write_mode(file=sys.stderr):
-            say(text)
-
-    return said
 
 
 class Feed:
