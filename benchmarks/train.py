@@ -1,5 +1,7 @@
 """A training epoch of GIN on NCI1 (5 x 64, batch 128), in our loop and in a minimal PyG loop, plain and with EPIC.
 
+Also with dropout between layers, ours and torch's.
+
     python benchmarks/train.py                    # data from EPIC_DATA; appends to results/train.jsonl
 
 Epochs are trained in turn, one thread each (loader workers are processes); times are medians. Evaluation is
@@ -11,6 +13,7 @@ from __future__ import annotations
 import argparse
 from itertools import islice
 from pathlib import Path
+from unittest.mock import patch
 
 import torch
 import torch.nn.functional as F
@@ -64,8 +67,8 @@ def main() -> None:
     cost = LearnedCost().fit(graphs, validation=0, epochs=5, seed=0, progress=False)
     recipe = Training(batch_size=128, epochs=10_000)
 
-    def ours(method, workers: int = 0):
-        model = backbone_for(graphs, outputs=2)
+    def ours(method, workers: int = 0, **changes):
+        model = backbone_for(graphs, outputs=2, **changes)
         method.set_label_type("classes", 2)
         steps, acting = Steps(graphs, method, recipe), training_steps(method)
         loop = FitLoop(model, recipe, judge=lambda line: line["loss"])
@@ -91,12 +94,23 @@ def main() -> None:
     def epic():
         return EPIC(cost, ratio=0.5, seed=0, degree_features=False)
 
+    def torch_dropout():
+        epoch = ours(Vanilla(seed=0), between=True)
+
+        def work() -> None:
+            with patch("epic.nn.backbones.dropout", F.dropout):
+                epoch()
+
+        return work
+
     count, edges = len(graphs), EPIC(UnitCost(), matching="edges", ratio=1.0, seed=0)
     entries = {
         "minimal PyG loop": (minimal(), count),
         "minimal PyG loop, epic at 0.5": (minimal(epic().fit(graphs)), count),
         "minimal PyG loop, epic_edges at 1": (minimal(edges.fit(graphs)), count),
         "ours, vanilla": (ours(Vanilla(seed=0)), count),
+        "ours, dropout between layers": (ours(Vanilla(seed=0), between=True), count),
+        "ours, torch's dropout between layers": (torch_dropout(), count),
         "ours, epic at 0.5": (ours(epic()), count),
         "ours, epic at 0.5, one loader worker": (ours(epic(), workers=1), count),
     }

@@ -5,7 +5,7 @@ from torch_geometric.data import Batch
 from torch_geometric.nn import GCNConv, GINEConv
 
 from epic.graphs.convert import pack
-from epic.nn.layers import Encoder, FeatureSchema, Layer
+from epic.nn.layers import Encoder, FeatureSchema, Layer, dropout
 from epic.nn.messages import SortedEdges
 from tests.sample_graphs import random_graph
 
@@ -99,3 +99,29 @@ def test_what_hangs_on_a_layer_is_not_gone_around():
     layer = Layer("gcn", 3, None).eval()
     layer.norm = torch.nn.BatchNorm1d(3, track_running_stats=False).eval()
     assert layer(packed.x, routes).mean(0).tolist() == pytest.approx([0, 0, 0], abs=1e-5)
+
+
+@pytest.mark.parametrize("p", [0.0, 0.2, 0.5, 0.9])
+@pytest.mark.parametrize("shape", [(1001, 63), (1, 3), (0, 4)])
+def test_dropout_zeroes_independently_and_scales(p, shape):
+    torch.manual_seed(0)
+    h = torch.rand(shape, dtype=torch.float64).add_(1).requires_grad_()
+    out = dropout(h, p, True)
+    kept = out != 0
+    assert torch.allclose(out[kept], h[kept] / (1 - p))
+    assert torch.equal(torch.autograd.grad(out.sum(), h)[0] != 0, kept)
+    assert torch.equal(dropout(h, p, False), h)
+    if shape[0] > 1000:  # each of the four numbers that share a random word, their neighbours, and rows
+        for share in kept.flatten()[: 4 * 15000].view(-1, 4).double().mean(0):
+            assert abs(float(share) - (1 - p)) < 0.02
+        both = kept.flatten()[1:] & kept.flatten()[:-1]
+        assert abs(float(both.double().mean()) - (1 - p) ** 2) < 0.01
+
+
+def test_dropout_follows_torchs_seed():
+    draws = []
+    for seed in (3, 3, 4):
+        torch.manual_seed(seed)
+        draws.append(dropout(torch.ones(20, 20), 0.5, True))
+    assert torch.equal(draws[0], draws[1])
+    assert not torch.equal(draws[0], draws[2])

@@ -13,7 +13,7 @@ from torch_geometric.data import Batch
 from epic.data.smiles import ATOM_SIZES, BOND_SIZES
 from epic.errors import InputError, choose, need_count
 from epic.graphs.packed import PackedGraphs
-from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, feature_schemas
+from epic.nn.layers import BACKBONES, Encoder, FeatureSchema, Layer, dropout, feature_schemas
 from epic.nn.messages import Segments, SortedEdges, segment_sum
 from epic.random import Seed, seeded
 
@@ -123,7 +123,7 @@ class Backbone(nn.Module):
             if not self.config.between or index < len(self.layers) - 1:  # OGB's last layer has no ReLU
                 h = F.relu(h, inplace=True)
             if self.config.between:
-                h = F.dropout(h, self.config.dropout, self.training)
+                h = dropout(h, self.config.dropout, self.training)
         return h
 
     def pool(self, h: Tensor, batch: Batch) -> Tensor:
