@@ -6,6 +6,7 @@ import runpy
 import statistics
 from pathlib import Path
 
+import matplotlib
 import pytest
 from scipy import stats
 
@@ -142,6 +143,10 @@ def test_tables_of_this_version_are_up_to_date(monkeypatch):
     assert script["PART"].pattern == PART.pattern
     for part in parts():
         assert part[0] == script["generated"](part), "run docs/update.py"
+    for name, drawn in script["pictures"]().items():
+        kept = (ROOT / "docs" / "images" / name).read_text(encoding="utf-8")
+        if f"Matplotlib v{matplotlib.__version__}," in kept:
+            assert kept == drawn, "run docs/update.py"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from epic import InputError
-from epic.compare.plan import Entry
+from epic.compare.claims import Judged
+from epic.compare.plan import Claim, Entry
 from epic.compare.runs import Runs
 from epic.compare.statistics import Comparison, pooled
 from epic.compare.store import Store
@@ -129,10 +130,18 @@ def test_the_forest_has_the_mean_of_several_datasets():
         return Difference(name, found, "splits")
 
     rival = Against("a $x$", "vanilla", "gin", 0.0, (part("A", 1.0), part("B", 3.0)), 2.0, None)
-    (chart,) = forests("mine", [rival])
+    (chart,) = forests("mine", [], [rival])
     assert "mine, GIN: A, B" in chart
     assert "a $x$" in chart  # no formula
     assert _over_datasets(rival) == pooled([d.found for d in rival.parts])
+
+
+def test_the_forest_of_a_claim_has_a_row_for_each_dataset():
+    parts = {name: Comparison(gap, gap - 1, gap + 1, 0.01, 3.0, 5, 5, free=4) for name, gap in (("A", 1.0), ("B", 3.0))}
+    claims = [Judged(Claim(method="x", main=main), parts, pooled(list(parts.values())), None) for main in (True, False)]
+    (chart,) = forests("mine", claims, [])  # extra claims have none
+    assert re.findall(r">(A|B|all)</text>", chart) == ["A", "B", "all"]
+    assert "mine: x against vanilla" in chart
 
 
 def test_best_is_told_by_more_than_colour(store):

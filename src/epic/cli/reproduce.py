@@ -70,7 +70,7 @@ def reproduce(
     store = Store(results)
     page = need_writable(out or Path(f"{plan}.html"), besides=[results, *(asked["datasets"] or ())])
     # A name that is wrong, or data that is not here, ends it before anything is written.
-    for name in {d for _, p in plans for d in p.datasets}:
+    for name in dict.fromkeys(d for _, p in plans for d in p.datasets):
         tell_notes(load(name, data=data, progress=progress()))
     folder = None if data is None else str(data.resolve())
     perform = Performer(results.parent.resolve() / "costs", folder, TASK_RUNNERS)

@@ -37,6 +37,11 @@ class Judged:
         return f"{self.claim.method} against {self.claim.against}" + ("" if self.claim.main else " (extra)")
 
     @property
+    def rows(self) -> dict[str, Comparison]:
+        """The difference on each dataset, then over all of them."""
+        return {**self.parts, "all": self.all}
+
+    @property
     def higher(self) -> str:
         """On how many datasets it is higher."""
         return f"{sum((c.difference or 0) > 0 for c in self.parts.values())} of {len(self.parts)}"

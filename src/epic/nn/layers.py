@@ -148,4 +148,4 @@ def dropout(h: Tensor, p: float, training: bool) -> Tensor:
         return F.dropout(h, p, training)
     words = torch.empty(-(-h.numel() // 4), dtype=torch.long).random_(-(2**63), None)
     bits = words.view(torch.int16)[: h.numel()].view(h.shape)
-    return h * (bits >= round(p * 2**16) - 2**15).to(h.dtype).mul_(1 / (1 - p))
+    return h * (bits >= min(round(p * 2**16), 2**16 - 1) - 2**15).to(h.dtype).mul_(1 / (1 - p))

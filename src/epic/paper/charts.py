@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 from markupsafe import Markup
 
+from epic.compare.claims import Judged
 from epic.compare.page import forest
 from epic.compare.plan import Plan
 from epic.compare.runs import Runs
@@ -68,20 +69,25 @@ def figures(runs: Runs, table: Table) -> list[Figure]:
     return [f for f in found if f.charts]
 
 
-def forests(name: str, judged: Sequence[Against]) -> list[Markup]:
-    """Draw how far methods are from the baseline, with intervals: a chart for each block of a plan."""
+def forests(name: str, claims: Sequence[Judged], judged: Sequence[Against]) -> list[Markup]:
+    """Draw differences with their intervals: of each main claim by dataset, and of all methods by block of a plan."""
     found = []
+    for claim in (j for j in claims if j.claim.main):
+        title = f"{name}: {claim.name}"
+        found.append(_forest(title, f"{claim.name} {claim.verdict}", claim.rows, "points", claim.claim.against))
     for where in dict.fromkeys(a.where for a in judged):
         block = [a for a in judged if a.where == where]
         rows = {a.label.replace("$", r"\$"): _over_datasets(a) for a in block}
         sets = [d.dataset for d in block[0].parts if d.found.difference is not None]
         title = f"{name}, {where}: {', '.join(sets) if len(sets) < 3 else f'{len(sets)} datasets'}"
-        unit = block[0].parts[0].unit
-        words = f"Difference to {block[0].baseline} in {unit}. " + "; ".join(f"{a.label} {a.verdict}" for a in block)
-        to = {"vanilla": "plain training"}.get(block[0].baseline, block[0].baseline)
-        draw = partial(forest, differences=rows, unit=unit, to=to)
-        found.append(chart(title, words, draw, (5.2, 0.9 + 0.27 * len(rows))))
+        words = "; ".join(f"{a.label} {a.verdict}" for a in block)
+        found.append(_forest(title, words, rows, block[0].parts[0].unit, block[0].baseline))
     return found
+
+
+def _forest(title: str, verdicts: str, rows: dict[str, Comparison], unit: str, to: str) -> Markup:
+    draw = partial(forest, differences=rows, unit=unit, to={"vanilla": "plain training"}.get(to, to))
+    return chart(title, f"Difference to {to} in {unit}. {verdicts}", draw, (5.2, 0.9 + 0.27 * len(rows)))
 
 
 def _over_datasets(found: Against) -> Comparison:

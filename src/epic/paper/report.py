@@ -116,7 +116,7 @@ def _page(sections: Sequence[Section]) -> str:
             sections=sections,
             findings=found if any(f.verdict != NOT_RUN for f in found) else [],
             banner=QUICK,
-            forests=[chart for s in sections for chart in forests(s.plan.name, s.judged)],
+            forests=[chart for s in sections for chart in forests(s.plan.name, s.claims, s.judged)],
             difference=lambda d: difference_text(d).replace("-", MINUS),
             rank=rank_text,
             legend=legend,
