@@ -91,3 +91,6 @@ def test_a_batch_unlike_the_fitted_graphs_is_refused():
     ]
     with pytest.raises(InputError, match="x of the batch has width 7, but 3 in fit"):
         method(other)
+    coded = [Data(**{**g.to_dict(), "x": g.x.long()}) for g in graphs()]
+    with pytest.raises(InputError, match=r"x holds torch.int64 categories"):  # mixtures would be cut to whole numbers
+        method(coded)

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 import torch
+from torch_geometric.data import Data
 
 from epic import InputError, pack
 from epic.augment import FGWMixup, GeoMix
@@ -200,6 +201,9 @@ def test_clear_errors():
         fitted([g for g in graphs if int(g.y) == 0])
     with pytest.raises(InputError, match=r"x of the batch has width 3, but None in fit"):
         fitted(random_graphs(6, x=None), degree_features=False)(graphs)
+    coded = [Data(**{**g.to_dict(), "x": g.x.long()}) for g in graphs]
+    with pytest.raises(InputError, match=r"x holds torch.int64 categories"):
+        fitted(graphs)(coded)
 
 
 def test_a_folder_that_cannot_be_is_refused(tmp_path):

@@ -35,6 +35,14 @@ def test_what_is_added_is_there_when_opened_again(tmp_path):
     assert len(again) == 2
 
 
+def test_any_number_of_epochs_may_be_asked_for(tmp_path):
+    call = {"command": "epic reproduce main --epochs 1001", "plan": "main", "epochs": 1001}
+    store = Store(tmp_path / "r.jsonl")
+    with store.writer() as writer:
+        writer.add(ONE, {"test": 0.5, "validation": 0.5, "call": call})
+    assert Store(tmp_path / "r.jsonl").get(ONE)["call"] == call
+
+
 @pytest.mark.parametrize("cut", [1, 10, 60])
 def test_a_torn_last_line_costs_that_line_only(tmp_path, cut):
     path = tmp_path / "r.jsonl"

@@ -238,3 +238,9 @@ def test_sizes_that_no_draw_can_have_are_refused(tmp_path, size):
     write_graphs(path, pack(lollipop(40, seed=0)))
     with pytest.raises(InputError, match=f"between 8 and the number of graphs less one \\(39\\), got {size}"):
         study(str(path), ["drop_edge"], sizes=[size], results=tmp_path / "r.jsonl", progress=False)
+
+
+def test_a_single_try_is_no_tuning():
+    """With a budget, which never restores a single try, the comparison is still whole."""
+    plan = plan_of("a", ["drop_edge"], splits=3, seeds=1, tune=1)
+    assert plan == plan_of("a", ["drop_edge"], splits=3, seeds=1, tune=0)

@@ -4,7 +4,7 @@ import pytest
 
 from epic import UnitCost, edit_path
 from epic.data import load
-from epic.data.chemistry import KNOWN, molecule_of
+from epic.data.chemistry import KNOWN, elements, molecule_of
 from epic.data.label_map import parse_label_map, read_label_map
 from epic.view.frames import frames
 from epic.view.names import dataset_names
@@ -201,3 +201,11 @@ def test_a_set_without_a_map_takes_elements(tmp_path, monkeypatch):
     call = ("path", str(tmp_path / "NCI1"), "0", "3", "--out", "p.html")
     assert epic(*call, "--atoms", "C,N,O,Cl", cwd=tmp_path).returncode == 0
     assert '"molecule": true' in (tmp_path / "p.html").read_text().replace('":true', '": true')
+
+
+def test_a_file_called_like_a_known_set_is_read_by_its_own_features(tmp_path):
+    (tmp_path / "Mutagenicity.csv").write_text("smiles,active\nCCN,1\nCCO,0\nCCCl,1\n")
+    dataset = load(tmp_path / "Mutagenicity.csv")
+    names = dataset_names(dataset)
+    assert (names.chemistry, names.class_name(0)) == (None, "class 0")
+    assert elements(dataset[0], names.chemistry) == ["C", "C", "N"]

@@ -79,6 +79,7 @@ class GMixup(Augmentation):
         return f"{super().fingerprint()} {digest(found.ends, found.chance, found.x, found.edge_attr, found.y)}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
+        checks.need_float(graphs, "G-Mixup")
         found, count = self.graphons, picked.numel()
         kinds = len(found.y)
         one = torch.randint(kinds, (count,), generator=generator)

@@ -119,6 +119,7 @@ class PooledMixup(Augmentation):
         return f"{super().fingerprint()} {self.pool_.digest()} {digest(self._labels)}"
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs:
+        checks.need_float(graphs, type(self).__name__)
         made = self.pool_.select(pick_graphs(self.pool_, picked.numel(), generator))
         one, two, share = made.labels.T
         assert self._labels is not None  # set with the pool

@@ -18,8 +18,9 @@ def reproduce(
     plan: Annotated[
         str,
         typer.Argument(
-            help="Of the paper: main, molecules, noise, costs, distance, distance_exact, sinkhorn, order, curves or "
-            "lollipop; all does them one after the other. Our own: few and study, does EPIC help?",
+            help="Of the paper: main, lollipop, distance, costs, noise, order, sinkhorn, molecules or curves; all does "
+            "them one after the other. Our own: few and study (does EPIC help?), and distance_exact (a cost learned "
+            "through the exact assignment).",
             show_default=False,
         ),
     ],

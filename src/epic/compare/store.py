@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 Fits = Callable[[Any], bool]
 MOST_ASKED = 1000
-"""Seeds, epochs and settings that a call may have asked for: each of them makes its plan longer."""
+"""Seeds and settings that a call may ask for: each of them makes its plan longer."""
 RECORD = b'{"key"'
 """How a line begins."""
 NAMED = 3
@@ -200,7 +200,8 @@ OPTIONS: dict[str, Fits] = {
     "plan": _is(str),
     "quick": _is(bool),
     **dict.fromkeys(("datasets", "methods", "backbones"), _each(list, _is(str))),
-    **dict.fromkeys(("seeds", "epochs", "tune"), lambda value: isinstance(value, int) and 0 <= value <= MOST_ASKED),
+    "epochs": partial(_number, least=1),
+    **dict.fromkeys(("seeds", "tune"), lambda value: isinstance(value, int) and 0 <= value <= MOST_ASKED),
     "checksums": _is(dict),
     "classes": _each(dict, _each(dict, _is(int))),
 }

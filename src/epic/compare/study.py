@@ -310,6 +310,7 @@ def plan_of(
         **given: Values for every config.
     """
     curve = sizes is not None
+    tries = (0 if curve else 3) if tune is None else need_count(tune, "tune", least=0)
     return Plan(
         name="compare",
         title=f"Methods compared on {dataset}",
@@ -322,7 +323,7 @@ def plan_of(
         sizes=(None,) if sizes is None else tuple(dict.fromkeys(sizes)),
         splits=(10 if curve else 5) if splits is None else need_count(splits, "splits"),
         seeds=(1 if curve else 3) if seeds is None else need_count(seeds, "seeds"),
-        tune=(0 if curve else 3) if tune is None else need_count(tune, "tune", least=0),
+        tune=tries if tries > 1 else 0,  # a single try is no tuning
         plain=("lr",) if given.get("network") else ("lr", "dropout"),
         options={"split": "stratified", "outputs": curve, **{k: v for k, v in given.items() if v is not None}},
         checksums=checksums or {},

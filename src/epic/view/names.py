@@ -11,6 +11,7 @@ from epic.data.chemistry import KNOWN, Chemistry, elements, is_ogb, node_labels
 from epic.data.dataset import Dataset
 from epic.data.label_map import SYMBOLS
 from epic.errors import InputError
+from epic.graphs.packed import matrix
 from epic.view.style import COLOURS, ELEMENTS, OTHER_ELEMENT
 
 
@@ -57,9 +58,13 @@ def dataset_names(dataset: Dataset, *, atoms: Sequence[str] = ()) -> Names:
         dataset: The dataset.
         atoms: The element of each node label, if the dataset does not know; further labels are unknown atoms.
     """
-    known = names_of(dataset.name, dataset.class_names)
+    known = Names(class_names=dataset.class_names)
+    if dataset.atoms:
+        known = replace(names_of(dataset.name, dataset.class_names), chemistry=Chemistry(dataset.atoms, dataset.bonds))
+    elif _is_known(dataset):
+        known = names_of(dataset.name, dataset.class_names)
     if not atoms:
-        return replace(known, chemistry=Chemistry(dataset.atoms, dataset.bonds)) if dataset.atoms else known
+        return known
     graph = dataset[0]
     x = None if node_labels(graph) is None else graph.get("x")
     if x is None or is_ogb(graph):
@@ -71,6 +76,12 @@ def dataset_names(dataset: Dataset, *, atoms: Sequence[str] = ()) -> Names:
     if len(atoms) > labels:
         raise InputError(f"{dataset.name} has {labels} node labels, and {len(atoms)} elements were given")
     return replace(known, chemistry=Chemistry((*atoms, *"*" * (labels - len(atoms))), dataset.bonds))
+
+
+def _is_known(dataset: Dataset) -> bool:
+    """Whether a dataset has the name of a known one and its node labels; a file of SMILES may be called alike."""
+    chemistry, x = KNOWN.get(dataset.name), dataset.graphs.x
+    return chemistry is not None and x is not None and matrix(x).shape[1] == len(chemistry.atoms)
 
 
 @dataclass(frozen=True)
