@@ -121,7 +121,7 @@ def test_the_order_of_sacrifice_is_kept(tmp_path):
 
 def test_too_short_a_time_is_said_and_nothing_is_half(within):
     found = within(ASKED, 24)
-    assert found.said[0].startswith("24 s are too short for a verdict: after timing, the smallest plan has 3 of 5")
+    assert found.said[0].startswith("24 s is too little for a verdict. After timing, the smallest plan has 3 of 5")
     assert "--budget" in found.said[0]
     assert found.clock.now <= 24 + found.clock.longest
     assert len({row.runs for row in rows(found.runs)}) == 1
@@ -129,7 +129,7 @@ def test_too_short_a_time_is_said_and_nothing_is_half(within):
 
 @pytest.mark.parametrize(
     ("budget", "says"),
-    [(1.0, "1 s are too short for a verdict: after timing"), (0.0, "0 s are too short to time a run")],
+    [(1.0, "1 s is too little for a verdict. After timing"), (0.0, "0 s is too little to time a run")],
 )
 def test_a_time_spent_on_probes_is_said(within, budget, says):
     found = within(ASKED, budget)

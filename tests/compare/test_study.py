@@ -78,7 +78,7 @@ def test_what_is_there_is_told_while_runs_are_missing(tmp_path, calls):
     plan = plan_of("a", ["drop_edge"], splits=3, seeds=1, tune=0)
     first = rows(Runs(plan, store))
     assert first[0].score is None
-    assert first[1].verdict == "too few runs to say: there are none"
+    assert first[1].verdict == "no finished runs yet"
     with store.writer() as writer:
         for task in ready(plan, store)[:4]:
             writer.add(task, Fake(str(calls))(task))
@@ -176,7 +176,7 @@ def test_two_splits_have_a_banner_and_no_interval(tmp_path):
     table.write_text("smiles,label\n" + "".join(f"{'C' * (1 + i)}O,{'yes' if i % 2 else 'no'}\n" for i in range(40)))
     pytest.importorskip("rdkit")
     asked = study(str(table), ["drop_edge"], results=tmp_path / "r.jsonl", splits=2, seeds=1, tune=0)
-    assert "there are none" in asked.page()  # nothing is done yet
+    assert "no finished runs yet" in asked.page()  # nothing is done yet
     with asked.store.writer() as writer:
         for task in asked.runs:
             score = 0.7 + 0.1 * task.config["split_seed"] * (task.config["method"] == "drop_edge")

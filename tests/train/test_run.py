@@ -131,7 +131,7 @@ def test_the_indicator_beside_categories(columns, tmp_path):
 def test_a_file_that_has_changed_is_noticed(small):
     dataset, _ = dataset_of(run_config(dataset=small))
     dataset_of(run_config(dataset=small, checksum=load(small).graphs.digest()))
-    with pytest.raises(InputError, match="is not what it was"):
+    with pytest.raises(InputError, match="has changed since"):
         dataset_of(run_config(dataset=small, checksum="other"))
     assert len(dataset) == 60
 

@@ -36,7 +36,7 @@ class MethodInfo:
         changes: What differs in an augmented graph.
         cost: Where its time goes.
         needs: What it must have or prepare.
-        label: How labels of augmented graphs come about.
+        label: How augmented graphs get their labels.
         edge_attr: What becomes of edge attributes.
     """
 
@@ -54,11 +54,11 @@ class Augmentation(Parameters, BaseTransform):
     A ``Batch`` (or a list of graphs, so that it serves as ``collate_fn`` of torch's DataLoader) gives a ``Batch`` of
     originals and augmented graphs; ``batch.augmented`` marks the new ones. A method that changes one graph at a time
     also takes a ``Data`` and gives a ``Data``, so it can be the ``transform`` of a dataset: each graph is then changed
-    with probability ``ratio``, and ``replace`` plays no part. A method that mixes graphs needs a ``Batch``.
+    with probability ``ratio``, and ``replace`` is ignored. A method that mixes graphs needs a ``Batch``.
 
     Methods that mix labels make ``y`` float ``[B, C]`` (real numbers ``[B]`` stay ``[B]``); all others leave it as it
     is. What a method does not change travels with its graph, attributes of whole graphs included. A mixture of two
-    graphs has no such attributes but a ``name``, ``urea -> glycine``, where graphs have names or rows of a file.
+    graphs keeps none of them. It gets a ``name``, ``urea -> glycine``, if its parents have names or rows of a file.
 
     A new method overrides :meth:`augment_graphs`, and :meth:`prepare` if it has something to learn or to count, and
     declares its hyper-parameters with :func:`epic.augment.param`. :class:`epic.testing.AugmentationTester` checks it.

@@ -17,7 +17,7 @@ class Dense:
     """One graph as matrices.
 
     Attributes:
-        side: Weights of edges ``[n, n]``, summed where edges are many, and features ``[n, width]``.
+        side: Weights of edges ``[n, n]``, summed over parallel edges, and features ``[n, width]``.
         attr: Edge attributes times weight ``[width, n, n]``; None where there are none.
         edges: Number of ordered pairs of different nodes with an edge.
     """
@@ -38,8 +38,9 @@ class Dense:
 
 
 def dense(graphs: PackedGraphs, index: Tensor, size: int) -> Tensor:
-    """Weights ``[len(index), 1 + width, size, size]`` of edges, and attributes times weight, summed where edges are
-    many.
+    """Return the weights of edges and attributes times weight ``[len(index), 1 + width, size, size]``.
+
+    Parallel edges are summed.
     """
     count = graphs.edge_ptr.diff()[index]
     at = ranges(graphs.edge_ptr[index], count)

@@ -24,9 +24,9 @@ class FLAG(TrainingMethod):
     perturbation goes ``step`` further in the direction that raises the loss. It is not projected back. The optimiser
     steps once, on the mean over the passes.
 
-    Float features are perturbed as they are; integer ones have no values between them, so the output of the model's
-    encoder is, as the paper does on molecules. Graphs, edge attributes and labels stay as they are. BatchNorm sees
-    every pass.
+    Float features are perturbed as they are. Integer features cannot be, so the output of the model's encoder is
+    perturbed instead, as the paper does on molecules. Graphs, edge attributes and labels stay as they are. BatchNorm
+    sees every pass.
 
     :meth:`loss` calls ``backward`` for all passes but the last by itself: clear gradients before it, not after.
     """

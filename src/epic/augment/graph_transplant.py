@@ -27,9 +27,9 @@ class GraphTransplant(TrainingMethod):
     """Replace a random region of a graph by the most salient part of another, and join the cut edges.
 
     Park, Shim and Yang, Graph Transplant: Node Saliency-Guided Graph Mixup with Local Structure Preservation, AAAI
-    2022. How salient a node is, is the norm of the gradient of the model's loss. The ``centres`` share of most salient
+    2022. The saliency of a node is the norm of the gradient of the loss there. The ``centres`` share of most salient
     nodes of the source, and as large a share of random nodes of the target, grow by 1 to ``hops`` rounds, in which each
-    new neighbour is taken with probability ``spread``. The target's region goes, the source's part comes in its place.
+    new neighbour is taken with probability ``spread``. The source's part replaces the target's region.
     Cut edges are joined at random, one of the source to one of the target, so that no degree grows and most stay. The
     label weighs the source by the share of its saliency that came, against the share of the target's that remains.
 

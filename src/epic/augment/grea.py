@@ -28,7 +28,7 @@ class GREA(TrainingMethod):
     ``r`` of a graph, and with one minus the gates its environment ``e``. The loss is that of ``r``, plus that of all
     ``r_i + e_j`` with the label of graph i, plus how far the mean gate of a graph is from ``gamma``. Validation and
     test use ``r`` alone. In turns, the separator is trained for ``separator_epochs`` and the rest for
-    ``predictor_epochs``; in a loop that never calls :meth:`on_epoch_start`, both are at once.
+    ``predictor_epochs``; in a loop that never calls :meth:`on_epoch_start`, both are trained at the same time.
 
     Our choices: the three losses count alike; pooling is the backbone's own (a sum on TU sets, as in the paper; OGB's
     form takes means), so that ``r + e`` is what the backbone would have computed; the separator has the backbone's

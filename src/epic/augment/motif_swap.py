@@ -37,8 +37,8 @@ class MotifSwap(Augmentation):
     original graph; a swap whose edge is already taken is left out, so that the number of edges stays.
 
     The filter: a classifier gives class probabilities, whose inner product with the mean probabilities of the class has
-    to exceed a threshold, chosen so that it best tells rightly from wrongly classified graphs that the classifier was
-    not trained on. There, the model to be improved is this classifier, and is trained again with what passed; here
+    to exceed a threshold, chosen to best separate rightly from wrongly classified graphs that the classifier was not
+    trained on. There, the model to be improved is this classifier, and is trained again with what passed; here
     :meth:`fit` trains one before training begins, a logistic regression on histograms of labels, degrees and
     neighbourhoods, learned from four fifths of the training graphs and judged on the rest. A graph that fails is drawn
     again up to ``tries`` times in all; then the original stays as it is. ``label_filter=False`` keeps all graphs, and

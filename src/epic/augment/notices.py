@@ -1,4 +1,4 @@
-"""What users should know of a batch that was augmented, said once by each augmentation."""
+"""Warnings about augmented batches, given once by each augmentation."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def make_pool(
     """Make graphs 0 to ``count - 1``, shard by shard, and return them packed, with the milliseconds of each.
 
     ``make`` is a pure function of the number. In a ``folder``, shards are written as they are done, and read if they
-    are there; one that says another ``identity``, which decides the graphs, is refused.
+    are there. A folder written for another ``identity``, which decides the graphs, is refused.
     """
     numbers = {name: range(SHARD * k, SHARD * k + size) for k, (name, size) in enumerate(plan(count, SHARD))}
 

@@ -23,7 +23,7 @@ from epic.random import uniform
 DIGITS = 12
 """Digits to which PageRank is computed."""
 LONG = 10.0
-"""Longer than most ways within a component; anything gives the same result."""
+"""Length of the links between components. Any positive number gives the same result."""
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,11 @@ class Reliability:
 
     @staticmethod
     def of(classifier: Classifier, graphs: PackedGraphs, label: Tensor, num_classes: int) -> Reliability:
-        """Prototypes and threshold from graphs that the classifier was not trained on."""
+        """Find prototypes and threshold from graphs that the classifier was not trained on."""
         chance = classifier(graphs)
         hot = F.one_hot(label, num_classes).to(chance.dtype)
         count = hot.sum(0)[:, None]
-        # A class of which no graph is here stands for itself alone.
+        # The prototype of a class without graphs is its one-hot vector.
         prototypes = torch.where(
             count > 0,
             hot.T @ chance / count.clamp_min(1),
@@ -48,15 +48,16 @@ class Reliability:
         return Reliability(classifier, prototypes, best_threshold(value, chance.argmax(1) == label))
 
     def __call__(self, graphs: PackedGraphs, label: Tensor) -> Tensor:
-        """Which graphs may keep their label; those without one (-1) may."""
+        """Return which graphs may keep their label; those without one (-1) may."""
         chance = self.classifier(graphs)
         value = (chance * self.prototypes.to(chance.device)[label.clamp_min(0)]).sum(1)
         return (value > self.threshold) | (label < 0)
 
 
 def best_threshold(value: Tensor, right: Tensor) -> float:
-    """The threshold with the fewest rightly classified graphs below and wrongly classified ones above it: half-way
-    between two values, the lowest of equals; 0 or 1 only where that is better.
+    """Return the threshold with the fewest mistakes: right graphs below it, or wrong ones above it.
+
+    It lies half-way between two values, the lowest of equals; it is 0 or 1 only where that is better.
 
     >>> best_threshold(torch.tensor([0.25, 0.5, 0.75]), torch.tensor([False, True, True]))
     0.375

@@ -53,7 +53,6 @@ class Classifier(_Learned, Parameters):
 class DistanceClassifier(Classifier):
     """Base of classifiers that know graphs by their edit distances only; see :class:`epic.EditNeighbors`."""
 
-    _estimator_type = "classifier"  # for scikit-learn before 1.6
     cost: Cost | None = param(default=None, check=check_cost)
     seed: Seed = param(default=0, check=check_seed)
     progress: bool = param(default=True)

@@ -13,7 +13,7 @@ from epic.errors import InputError
 
 
 def main() -> None:
-    """Run the command line, in a process of its own: Ctrl-C is ignored from its end on.
+    """Run the command line. Call it once in a process: Ctrl-C is ignored after it ends.
 
     An input that cannot be used, or a disk that cannot be written, ends with its message and exit code 2; Ctrl-C with a
     line and exit code 130.

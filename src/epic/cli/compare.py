@@ -137,7 +137,7 @@ def compare(
         log.warning(f"{asked.failed} runs failed ({results} says why); --retry does them again.")
         raise typer.Exit(1)
     if not whole:
-        typer.echo("This is a part of what was asked for: the same command, or a larger --budget, adds to it.")
+        typer.echo("Some of the planned runs are missing. Run the command again, or give a larger --budget.")
 
 
 def size_of(text: str) -> int | None:

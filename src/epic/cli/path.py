@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 WHICH = (
     "the row of its file, or its name. Rows are counted from 0. The header and blank lines do not count; skipped rows "
-    "do. Graphs that come from no rows are counted from 0, too."
+    "do. Graphs without rows are counted from 0."
 )
 
 

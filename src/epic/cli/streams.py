@@ -28,7 +28,7 @@ class _Messages:
 
 
 def mend_streams() -> None:
-    """Open streams that are closed, and let none of them fail on characters that it cannot encode."""
+    """Open streams that are closed, and replace characters that a stream cannot encode."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -44,7 +44,7 @@ def mend_streams() -> None:
 
 
 def drop_output() -> None:
-    """Forget what stdout cannot write: Python would try it again at the end."""
+    """Discard what stdout cannot write, which Python would try to write again at exit."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -125,7 +125,7 @@ class Sized:
         told = f"{what_is_done(self.asked, self.cut)}: about {duration(self.seconds)}"
         if not self.fits:
             return (
-                f"{duration(budget)} are too short for a verdict: after timing, the smallest plan has {told}. As many "
+                f"{duration(budget)} is too little for a verdict. After timing, the smallest plan has {told}. As many "
                 "whole splits as fit are done and kept; the same command with "
                 f"--budget {-(-self.seconds * 1.5 // 60):.0f}m goes on."
             )
@@ -164,8 +164,8 @@ def what_is_done(asked: Plan, cut: Cut) -> str:
 def sized(asked: Plan, store: Store, times: Times, *, seconds: float, workers: int) -> Sized:
     """Fit a plan to the time that is left.
 
-    It begins with the least that allows a verdict, and restores what is cut last first, each as far as it fits. What is
-    in the store already takes no time.
+    Start from the smallest plan that allows a verdict, then restore cuts in reverse order, each as far as it fits. What
+    is in the store already takes no time.
 
     Args:
         asked: What was asked for.
@@ -243,7 +243,7 @@ class Budget:
         self.sized = found
         self.runs.replan(found.plan)
         if self.say is not None:
-            short = f"{duration(self.seconds)} are too short to time a run: take longer."
+            short = f"{duration(self.seconds)} is too little to time a run: give a larger budget."
             self.say(found.sentence(self.seconds) if self.times else short)
 
     def grow(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import stats
 
 from epic.compare.runs import METRICS, ReportedRuns, Runs
-from epic.compare.statistics import Comparison
+from epic.compare.statistics import CONFIDENCE, Comparison
 from epic.compare.verdict import amount, verdict
 
 
@@ -61,13 +61,13 @@ def _point(mine: ReportedRuns, plain: ReportedRuns | None) -> Point:
     means = np.array([np.nanmean(row) for row in mine.scores if not np.isnan(row).all()])
     reach = None
     if means.size > 1:
-        reach = float(stats.t.ppf(0.975, means.size - 1) * means.std(ddof=1) / math.sqrt(means.size))
+        reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, means.size - 1) * means.std(ddof=1) / math.sqrt(means.size))
     gap = None if plain is None else mine.against(plain)
     return Point(sum(mine.done[0]["sizes"][:2]), float(means.mean()), reach, means.size, gap)
 
 
 def worth(plain: Curve, score: float) -> tuple[float, str]:
-    """Return how many labelled graphs plain training needs for a score, and how that is known.
+    """Return how many labelled graphs plain training needs for a score, and whether that is exact or a bound.
 
     Between two sizes the score is taken to grow with the logarithm of the number of graphs. A curve that falls
     somewhere is levelled first: more graphs never count as worse.

@@ -29,8 +29,8 @@ class Runs:
     Args:
         plan: The plan.
         store: Its results.
-        paired: Whether methods go together: they meet a split one after the other, the first seed on every split comes
-            before the second on any, and what one of them lacks is shown of none.
+        paired: Whether methods go together: all of them run on a split before the next one, with the first seed on all
+            splits before the second, and a split is shown only if every method has it.
     """
 
     def __init__(self, plan: Plan, store: Store, *, paired: bool = False) -> None:
@@ -193,7 +193,7 @@ class ReportedRuns:
         """Numbers of training and test graphs of a split."""
         return next(((r["sizes"][0], r["sizes"][2]) for r in self.done if "sizes" in r), None)
 
-    def against(self, other: ReportedRuns, confidence: float = 0.95) -> Comparison:
+    def against(self, other: ReportedRuns) -> Comparison:
         """Compare with other runs, paired by split and seed.
 
         The test is :func:`crossed` for draws of few training graphs, of which runs keep the outputs, else
@@ -201,9 +201,9 @@ class ReportedRuns:
         """
         gains = self._gains(other)
         if gains is not None:
-            return crossed(self.scores, other.scores, gains, confidence)
+            return crossed(self.scores, other.scores, gains)
         train, test = self.sizes or (1, 0)
-        return paired(self.scores, other.scores, train, test, confidence)
+        return paired(self.scores, other.scores, train, test)
 
     def _gains(self, other: ReportedRuns) -> np.ndarray | None:
         """What is gained on each test graph in each draw, in points ``[draws, graphs]``; None if that is not kept."""

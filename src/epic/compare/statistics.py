@@ -16,6 +16,8 @@ from scipy import stats
 
 from epic.errors import InputError
 
+CONFIDENCE = 0.95
+"""Of every interval; p-values below the rest are significant."""
 EXACT = 200
 """Differences up to which the signed-rank distribution is counted out."""
 
@@ -32,13 +34,12 @@ class Comparison:
 
     Attributes:
         difference: The mean over splits; None without runs.
-        low: Lower bound of the difference with the given ``confidence``.
+        low: Lower bound of the difference, with :data:`CONFIDENCE`.
         high: Upper bound.
         p: Two-sided p-value.
         statistic: The t statistic.
         splits: Number of splits with a pair of runs.
         runs: Number of pairs of runs.
-        confidence: Of the interval.
         free: Degrees of freedom of the t statistic; None where there is none.
         test: What the interval comes from.
     """
@@ -50,7 +51,6 @@ class Comparison:
     statistic: float | None = None
     splits: int = 0
     runs: int = 0
-    confidence: float = 0.95
     free: float | None = None
     test: str = "corrected resampled t-test"
 
@@ -92,7 +92,7 @@ def split_differences(method: Any, other: Any) -> tuple[np.ndarray, int]:
     return total[count > 0] / count[count > 0], int(count.sum())
 
 
-def paired(method: Any, other: Any, train: int, test: int, confidence: float = 0.95) -> Comparison:
+def paired(method: Any, other: Any, train: int, test: int) -> Comparison:
     """Compare scores paired by split and seed: the corrected resampled t-test and its interval.
 
     The variance of the mean of J split differences is taken as ``1/J + test/train`` times their sample variance. That
@@ -103,14 +103,13 @@ def paired(method: Any, other: Any, train: int, test: int, confidence: float = 0
         other: Scores of the same shape.
         train: Number of training graphs of a split.
         test: Number of test graphs. 0 gives the plain paired t-test, right only for graphs drawn afresh each time.
-        confidence: Of the interval.
     """
     if train < 1 or test < 0:
         raise InputError(f"train = {train} and test = {test} must count the graphs of a split")
-    return _compared(method, other, confidence, lambda d: (1 / d.size + test / train) * float(d.var(ddof=1)))
+    return _compared(method, other, lambda d: (1 / d.size + test / train) * float(d.var(ddof=1)))
 
 
-def crossed(method: Any, other: Any, gains: Any, confidence: float = 0.95) -> Comparison:
+def crossed(method: Any, other: Any, gains: Any) -> Comparison:
     """Compare scores paired by draw of training graphs, where most graphs are test graphs in most draws.
 
     A mean over J draws varies for two reasons. Training graphs differ from draw to draw: this part is the variance of
@@ -123,7 +122,6 @@ def crossed(method: Any, other: Any, gains: Any, confidence: float = 0.95) -> Co
         other: Scores of the same shape.
         gains: ``[draws, graphs]``, what the method gains on each test graph in the units of scores; NaN where a graph
             was not tested.
-        confidence: Of the interval.
     """
     gains = np.asarray(gains, dtype=float)
     gains = gains[~np.isnan(gains).all(1)]
@@ -133,20 +131,16 @@ def crossed(method: Any, other: Any, gains: Any, confidence: float = 0.95) -> Co
     parts = np.where(tested, total - total.sum(1, keepdims=True) / count, 0.0) / count
     shared = parts @ parts.T
     covariance = max((shared.sum() - np.trace(shared)) / max(len(gains) * (len(gains) - 1), 1), 0.0)
-    found = _compared(method, other, confidence, lambda d: float(d.var(ddof=1)) / d.size + covariance, covariance)
+    found = _compared(method, other, lambda d: float(d.var(ddof=1)) / d.size + covariance, covariance)
     return replace(found, test="t-test of draws that share test graphs")
 
 
-def _compared(
-    method: Any, other: Any, confidence: float, variance: Callable[[np.ndarray], float], fixed: float = 0.0
-) -> Comparison:
+def _compared(method: Any, other: Any, variance: Callable[[np.ndarray], float], fixed: float = 0.0) -> Comparison:
     """Return the t interval of the mean of split differences.
 
     ``variance`` returns that of the mean; the ``fixed`` part of it does not come from the spread over splits, so that
     it has no degrees of freedom.
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1, got {confidence}")
     d, runs = split_differences(method, other)
     splits = d.size
     mean = float(d.mean()) if splits else None
@@ -154,18 +148,18 @@ def _compared(
     tiny = 10.0**-DIGITS
     if mean is None or splits == 1 or float(np.ptp(d)) <= tiny:
         if splits > 1 and float(np.abs(d).max()) <= tiny:
-            return Comparison(0.0, 0.0, 0.0, 1.0, 0.0, splits, runs, confidence, splits - 1)
-        return Comparison(mean, splits=splits, runs=runs, confidence=confidence)
+            return Comparison(0.0, 0.0, 0.0, 1.0, 0.0, splits, runs, splits - 1)
+        return Comparison(mean, splits=splits, runs=runs)
     whole = variance(d)
     free = (splits - 1) * (whole / (whole - fixed)) ** 2  # Satterthwaite
-    return _t_test(mean, math.sqrt(whole), free, splits, runs, confidence)
+    return _t_test(mean, math.sqrt(whole), free, splits, runs)
 
 
-def _t_test(mean: float, error: float, free: float, splits: int, runs: int, confidence: float) -> Comparison:
+def _t_test(mean: float, error: float, free: float, splits: int, runs: int) -> Comparison:
     """Return the t interval of a mean with this standard error."""
-    t, reach = mean / error, error * float(stats.t.ppf((1 + confidence) / 2, free))
+    t, reach = mean / error, error * float(stats.t.ppf((1 + CONFIDENCE) / 2, free))
     p = 2 * float(stats.t.sf(abs(t), free))
-    return Comparison(mean, mean - reach, mean + reach, p, t, splits, runs, confidence, free)
+    return Comparison(mean, mean - reach, mean + reach, p, t, splits, runs, free)
 
 
 def pooled(parts: Sequence[Comparison]) -> Comparison:
@@ -176,7 +170,7 @@ def pooled(parts: Sequence[Comparison]) -> Comparison:
     signed-rank test of the datasets' means does.
 
     Args:
-        parts: One comparison for each dataset, all with the same confidence. Those without runs are left out.
+        parts: One comparison for each dataset. Those without runs are left out.
 
     Returns:
         The comparison of all. It has no interval where one of the parts has none.
@@ -184,18 +178,17 @@ def pooled(parts: Sequence[Comparison]) -> Comparison:
     there = [c for c in parts if c.difference is not None]
     if not there:
         return Comparison()
-    confidence = there[0].confidence
     splits, runs = sum(c.splits for c in there), sum(c.runs for c in there)
     mean = float(np.mean([c.difference for c in there]))
     if any(c.low is None or c.high is None for c in there):
-        return Comparison(mean, splits=splits, runs=runs, confidence=confidence)
+        return Comparison(mean, splits=splits, runs=runs)
     free = np.array([c.free for c in there], dtype=float)
     reach = np.array([(c.high - c.low) / 2 for c in there])  # type: ignore[operator]
-    variance = (reach / stats.t.ppf((1 + confidence) / 2, free)) ** 2
+    variance = (reach / stats.t.ppf((1 + CONFIDENCE) / 2, free)) ** 2
     if not variance.any():
-        return Comparison(mean, mean, mean, float(mean == 0), None, splits, runs, confidence)
+        return Comparison(mean, mean, mean, float(mean == 0), None, splits, runs)
     total = float(variance.sum() ** 2 / (variance**2 / free).sum())
-    return _t_test(mean, math.sqrt(variance.sum()) / len(there), total, splits, runs, confidence)
+    return _t_test(mean, math.sqrt(variance.sum()) / len(there), total, splits, runs)
 
 
 def signed_rank(differences: Any) -> SignedRank:
@@ -254,16 +247,17 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     return result
 
 
-def critical_difference(rows: int, columns: int, confidence: float = 0.95) -> float:
+def critical_difference(rows: int, columns: int) -> float:
     """Return how far two mean ranks must lie apart to be told apart (Nemenyi's test of all pairs).
+
+    With :data:`CONFIDENCE`, no pair of equally good methods is told apart.
 
     Args:
         rows: Number of methods.
         columns: Number of datasets that ranks are averaged over.
-        confidence: With which no pair of equally good methods is told apart.
 
     >>> round(critical_difference(4, 14), 2)  # in Demsar (2006)
     1.25
     """
-    q = float(stats.studentized_range.ppf(confidence, rows, math.inf)) / math.sqrt(2)
+    q = float(stats.studentized_range.ppf(CONFIDENCE, rows, math.inf)) / math.sqrt(2)
     return q * math.sqrt(rows * (rows + 1) / (6 * columns))

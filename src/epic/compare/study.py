@@ -169,7 +169,7 @@ class Study:
 
 def compare(
     dataset: str | Path | Graphs,
-    methods: Sequence[str] = ("epic",),
+    methods: Sequence[str] = ("epic_edges", "epic"),
     *,
     model: Network | Mapping[str, Any] | str | None = None,
     budget: float | str | None = None,

@@ -78,7 +78,7 @@ class Performer:
     Attributes:
         costs: Folder for learned costs, shared by all tasks that need them.
         data: Folder to look for data in.
-        runners: What does each kind of task. The paper's experiments add theirs.
+        runners: The function for each kind of task. ``paper/`` adds its experiments.
         told: Folder in which a file with the name of a task tells how far it is; None tells nothing.
     """
 

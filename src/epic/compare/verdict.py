@@ -10,7 +10,7 @@ import numpy as np
 
 from epic.compare.plan import Plan
 from epic.compare.runs import ReportedRuns, Runs
-from epic.compare.statistics import Comparison, SignedRank, holm, paired, signed_rank
+from epic.compare.statistics import CONFIDENCE, Comparison, SignedRank, holm, paired, signed_rank
 
 LEAST = 3
 """Splits (or seeds of one split) below which nothing is judged, and no interval is given."""
@@ -35,7 +35,7 @@ class Difference:
 
     @property
     def significant(self) -> bool:
-        return self.p is not None and self.p < 1 - self.found.confidence
+        return self.p is not None and self.p < 1 - CONFIDENCE
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def baseline(plan: Plan, against: str | None = None) -> int | None:
     return 0 if plain is None and len(plan.entries) == 2 else plain
 
 
-def differences(runs: Runs, against: str | None = None, confidence: float = 0.95) -> list[Against]:
+def differences(runs: Runs, against: str | None = None) -> list[Against]:
     """Compare every method of a plan with plain training (or the entry ``against``), block by block."""
     plan = runs.plan
     base = baseline(plan, against)
@@ -88,7 +88,7 @@ def differences(runs: Runs, against: str | None = None, confidence: float = 0.95
         for dataset in plan.datasets:
             other = runs.reported(base, dataset, backbone, noise)
             mine = [runs.reported(i, dataset, backbone, noise) for i in rivals]
-            columns.append(_corrected([compare_runs(dataset, m, other, confidence) for m in mine]))
+            columns.append(_corrected([compare_runs(dataset, m, other) for m in mine]))
         block = []
         for place, i in enumerate(rivals):
             parts = tuple(column[place] for column in columns)
@@ -98,17 +98,15 @@ def differences(runs: Runs, against: str | None = None, confidence: float = 0.95
             names = plan.entries[i].label, plan.entries[base].label
             block.append(Against(*names, backbone, noise, parts, average, signed))
         p = holm([None if a.signed is None else a.signed.p for a in block])
-        found += [replace(a, p=q, verdict=_overall(a, q, 1 - confidence)) for a, q in zip(block, p, strict=True)]
+        found += [replace(a, p=q, verdict=_overall(a, q)) for a, q in zip(block, p, strict=True)]
     return found
 
 
-def compare_runs(dataset: str, method: ReportedRuns, other: ReportedRuns, confidence: float = 0.95) -> Difference:
+def compare_runs(dataset: str, method: ReportedRuns, other: ReportedRuns) -> Difference:
     """Compare one method with another on one dataset, without corrected p-value and verdict."""
     over: Literal["splits", "seeds"] = "splits" if len(method.records) > 1 else "seeds"
-    if over == "splits":
-        found = method.against(other, confidence)
-    else:  # Seeds of one split are independent given the split.
-        found = paired(method.scores[0], other.scores[0], 1, 0, confidence)
+    # Seeds of one split are independent given the split.
+    found = method.against(other) if over == "splits" else paired(method.scores[0], other.scores[0], 1, 0)
     # Few splits allow no useful interval.
     return Difference(dataset, found.bare() if found.splits < LEAST else found, over, method.unit)
 
@@ -129,10 +127,10 @@ def _on_one_dataset(difference: Difference, p: float | None) -> str:
     return f"{text}, {_interval(found, unit)} over {found.runs} seeds"
 
 
-def _overall(found: Against, p: float | None, level: float) -> str:
+def _overall(found: Against, p: float | None) -> str:
     there = [d for d in found.parts if d.found.difference is not None]
     if not there or found.mean is None:
-        return "too few runs to say: there are none"
+        return "no finished runs yet"
     if found.signed is None or p is None:
         return f"{there[0].dataset}: {there[0].verdict}" if len(found.parts) > 1 else there[0].verdict
     up = sum((d.found.difference or 0) > 0 for d in there)
@@ -141,9 +139,9 @@ def _overall(found: Against, p: float | None, level: float) -> str:
         f"{amount(found.mean, unit, '+')} {unit} on average over {len(there)} datasets, higher on {up} "
         f"(signed-rank p = {found.signed.p:.2g})"
     )
-    if 2 * 0.5 ** len(there) > level:  # even if it were higher on all of them
+    if 2 * 0.5 ** len(there) > 1 - CONFIDENCE:  # even if it were higher on all of them
         return f"too few datasets to speak of others: {text}"
-    return _judged(found.mean, p, found.signed.p, level, text)
+    return _judged(found.mean, p, found.signed.p, text)
 
 
 def verdict(found: Comparison, p: float | None = None, *, unit: str = "points") -> str:
@@ -158,7 +156,7 @@ def verdict(found: Comparison, p: float | None = None, *, unit: str = "points") 
     'helps: +1.2 points, 95 % interval 0.3 to 2.1'
     """
     if found.difference is None:
-        return "too few runs to say: there are none"
+        return "no finished runs yet"
     gap = f"{amount(found.difference, unit, '+')} {unit}"
     if found.splits < LEAST:
         return f"too few runs to say: {gap} over {found.splits} split{'s' if found.splits > 1 else ''}"
@@ -167,19 +165,20 @@ def verdict(found: Comparison, p: float | None = None, *, unit: str = "points") 
     if found.difference == found.low == found.high:
         return f"no evidence that it helps: the same scores in all {found.splits} splits"
     text = f"{gap}, {_interval(found, unit)}"
-    return _judged(found.difference, found.p if p is None else p, found.p, 1 - found.confidence, text)
+    return _judged(found.difference, found.p if p is None else p, found.p, text)
 
 
-def _judged(difference: float, p: float, alone: float, level: float, text: str) -> str:
+def _judged(difference: float, p: float, alone: float, text: str) -> str:
     """``p`` is corrected for the number of methods, ``alone`` is not."""
+    level = 1 - CONFIDENCE
     if p < level:
         return f"{'helps' if difference > 0 else 'hurts'}: {text}"
-    return f"no evidence that it helps: {text}" + (", not enough among so many methods" if alone < level else "")
+    return f"no evidence that it helps: {text}" + (", not significant after Holm's correction" if alone < level else "")
 
 
 def _interval(found: Comparison, unit: str) -> str:
     low, high = (amount(end or 0.0, unit) for end in (found.low, found.high))
-    return f"{100 * found.confidence:g} % interval {low} to {high}"
+    return f"{100 * CONFIDENCE:g} % interval {low} to {high}"
 
 
 def number(value: float | None, form: str) -> str:

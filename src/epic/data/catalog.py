@@ -1,4 +1,4 @@
-"""One door to all data: a name or a file in, a :class:`Dataset` out."""
+"""Load a :class:`Dataset` by its name or from a file."""
 
 from __future__ import annotations
 

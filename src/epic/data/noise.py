@@ -1,4 +1,4 @@
-"""Corrupt labels, to measure how much noise a method stands."""
+"""Corrupt labels, to measure how much label noise a method tolerates."""
 
 from __future__ import annotations
 

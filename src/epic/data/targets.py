@@ -74,7 +74,7 @@ class Labels:
     Attributes:
         y: One row for each molecule; None if there are no labels.
         task: What they are.
-        note: What may surprise; empty if nothing does.
+        note: What may be unexpected; empty if nothing is.
         class_names: What the file calls the classes, by number; empty if it numbers them.
     """
 

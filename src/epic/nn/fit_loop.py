@@ -44,7 +44,7 @@ def reporting(reporter: Reporter) -> Iterator[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class FitOptions:
-    """What every training has to be told.
+    """Options that all trainings have.
 
     Args:
         epochs: Passes over the data, at most.

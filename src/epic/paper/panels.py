@@ -160,7 +160,7 @@ def above(points: float) -> dict[str, Any]:
 
 
 def tidy(axes: Any) -> None:
-    """Take away what distracts."""
+    """Remove clutter from axes."""
     axes.tick_params(labelsize=8)
     axes.grid(axis="y", color="#E3E7EB", zorder=0)
     axes.set_axisbelow(True)

@@ -38,7 +38,7 @@ class RunSummary:
         command: The command that asked for the runs; empty if it is not known.
         done: Number of runs that succeeded out of ``total``, those that choose settings included; ``failed`` likewise.
         versions: Versions of the software, with the number of runs made with each.
-        warnings: Things that should not be.
+        warnings: Inconsistencies between runs.
     """
 
     command: str
@@ -128,7 +128,7 @@ def called_plans(store: Store, asked: Sequence[str] = (), **only: Any) -> list[R
 
 
 def _calls(store: Store) -> list[Call]:
-    """Read the calls that are kept with the records; one that no plan understands is as good as none."""
+    """Read the calls that are kept with the records. Calls that no plan accepts are ignored."""
     found = []
     for call in {str(r["call"]): r["call"] for r in store if "plan" in r.get("call", {})}.values():
         with suppress(InputError, TypeError):

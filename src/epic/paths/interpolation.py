@@ -110,7 +110,7 @@ def embedded(graphs: PackedGraphs, *, cost: Pricing) -> PackedGraphs:
 def sample_step(operations: Operations, order: str, generator: torch.Generator) -> np.ndarray:
     """Draw an order of the operations of each pair and the step at which its path is cut; mark what is done by then.
 
-    The number of operations done is 1 to n - 1, all alike, so that neither end of the path comes out (0 or 1 of 1).
+    The number of operations done is uniform on 1 to n - 1, so that neither end is returned (0 or 1 if n is 1).
     Where operations have bonds, it is one of those after which the graph is a valid molecule and connected; where there
     is none, valid; where there is none of these either, any.
     """

@@ -96,7 +96,7 @@ def dataset_of(config: RunConfig, data: str | Path | None = None) -> tuple[Datas
     """
     dataset = load(config.dataset, data=data, target=config.target, task=config.task)
     if config.checksum is not None and config.checksum != dataset.graphs.digest():
-        raise InputError(f"{config.dataset} is not what it was when this was planned: start again")
+        raise InputError(f"{config.dataset} has changed since these runs were planned: plan them again")
     split = split_of(dataset.y, kind=config.split, official=dataset.split, size=config.size, seed=config.split_seed)
     graphs = with_features(dataset.graphs, split.train)
     if config.noise:
@@ -132,7 +132,7 @@ def cost_of(
         progress: Whether to show a progress bar.
 
     Returns:
-        The cost, and the seconds that learning it took, whenever that was (None if it was not in one go; 0 for a file).
+        The cost, and the seconds that learning it took, now or earlier (None if it was interrupted; 0 for a file).
     """
     if config.file is not None:
         return Cost.load(config.file), 0.0

@@ -24,7 +24,7 @@ def graph_layout(graph: Data, start: np.ndarray | None = None) -> np.ndarray:
 
     Args:
         graph: The graph.
-        start: A drawing to stay close to; its direction is kept. It is left where it makes the drawing worse.
+        start: A drawing to stay close to; its direction is kept. It is ignored if it makes the drawing worse.
     """
     apart = steps_between(graph)
     rounds = 200 if len(apart) < 200 else 80

@@ -90,7 +90,7 @@ def _near(first: np.ndarray, partner: np.ndarray, of_target: np.ndarray) -> np.n
 
 
 def _room(at: np.ndarray) -> float:
-    """Return the distance to the nearest other node that all but a sixteenth of the nodes have."""
+    """Return the distance to the nearest other node: of all nodes, the quantile of one in sixteen."""
     if len(at) < 2:
         return 1.0
     return float(np.quantile((gaps(at) + 9 * np.eye(len(at))).min(1), 1 / 16))

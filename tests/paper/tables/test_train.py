@@ -156,7 +156,7 @@ def test_verdicts_on_one_dataset_and_on_half_a_comparison(tmp_path):
     assert first.verdict == "too few runs to say: +5.0 points over 2 splits"
     assert (first.parts[0].found.difference, first.parts[0].found.splits) == (pytest.approx(5.0), 2)
     (_, none) = differences(plan.model_copy(update={"datasets": ("B",)}), store)
-    assert none.verdict == "too few runs to say: there are none"
+    assert none.verdict == "no finished runs yet"
     assert differences(plan, store, "submix")[0].label == "vanilla"
     with pytest.raises(InputError, match="unknown entry of the plan 'subnix'; did you mean 'submix'"):
         differences(plan, store, "subnix")

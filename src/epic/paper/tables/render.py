@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 
+from epic.compare.statistics import CONFIDENCE
 from epic.compare.table import columns
 from epic.compare.verdict import LEAST, Difference, number
 from epic.paper.tables.types import Block, Cell, Row, Table
@@ -138,13 +139,13 @@ def legend(table: Table) -> list[str]:
         said.append("3/5: three of five runs are done; - none yet; failed: none without an error.")
     if gaps:
         over = f"splits ({gaps[0].found.test})" if gaps[0].over == "splits" else "seeds of the one split"
-        share = f"{100 * gaps[0].found.confidence:g} %"
+        share = f"{100 * CONFIDENCE:g} %"
         if all(gap.found.low is None for gap in gaps):
             said.append(f"Differences are paired by split and seed; an interval needs {LEAST} {gaps[0].over} at least.")
         else:
             said.append(
                 f"Differences are paired by split and seed, with the {share} interval over {over}; * marks p < "
-                f"{1 - gaps[0].found.confidence:.2g} after Holm's correction for the methods of a dataset."
+                f"{1 - CONFIDENCE:.2g} after Holm's correction for the methods of a dataset."
             )
     return said
 
