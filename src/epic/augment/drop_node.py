@@ -67,7 +67,7 @@ class DropNode(Augmentation):
 
 
 def _features(graphs: PackedGraphs) -> Tensor:
-    """What can be set to zero and scaled, or an error."""
+    """Return what can be set to zero and scaled, or an error."""
     if graphs.x is None:
         raise InputError('DropNode needs node features x for mode="zero": add some, or pass mode="delete"')
     checks.need_float(replace(graphs, edge={}), "DropNode", 'sets features to zero in mode="zero"')

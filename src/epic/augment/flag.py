@@ -48,7 +48,7 @@ class FLAG(TrainingMethod):
     passes: int = param(default=3, check=checks.count, help="forward and backward passes in a training step")
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        """The mean loss over the passes; ``backward`` on it adds the gradients of the last one."""
+        """Return the mean loss over the passes; ``backward`` on it adds the gradients of the last pass."""
         batch = self.ensure_augmented(batch)
         if batch.x is None:
             raise InputError("FLAG needs node features x to perturb, but the batch has none: add one-hot degrees")

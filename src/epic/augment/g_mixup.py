@@ -106,7 +106,7 @@ class Graphons:
     y: Tensor
 
     def draw(self, one: Tensor, two: Tensor, share: Tensor, generator: torch.Generator) -> PackedGraphs:
-        """A graph from ``share`` of the classes ``one`` and the rest of ``two``, for each entry."""
+        """Draw a graph from ``share`` of the classes ``one`` and the rest of ``two``, for each entry."""
         count, size = one.numel(), self.size
         hits = []
         for part in torch.arange(count).split(max(1, AREA // max(1, self.ends.shape[1]))):
@@ -140,7 +140,7 @@ class Graphons:
 
 
 def graphons(graphs: PackedGraphs, y: Tensor, threshold: float) -> Graphons:
-    """The average graph of each distinct row of ``y``."""
+    """Return the average graph of each distinct row of ``y``."""
     rows, group = torch.nan_to_num(y, nan=-torch.inf).unique(dim=0, return_inverse=True)  # NaN equals NaN here
     kinds = len(rows)
     if kinds < 2:
@@ -187,7 +187,7 @@ def usvt(mean: Tensor, threshold: float) -> Tensor:
 
 
 def _single(graphs: PackedGraphs, rank: Tensor, size: int) -> Tensor:
-    """One edge for each ordered pair of nodes that stay, sorted by place, without self-loops."""
+    """Return one edge for each ordered pair of nodes that stay, sorted by place, without self-loops."""
     u, v = graphs.edge_index
     kept = ((rank[u] < size) & (rank[v] < size) & (u != v)).nonzero()[:, 0]
     key = (graphs.ptr[graphs.graph_of_node[u]] + rank[u]) * graphs.num_nodes + rank[v]

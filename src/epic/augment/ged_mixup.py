@@ -63,7 +63,7 @@ class GEDMixup(Augmentation):
     def _draw(
         self, paths: EdgePaths, source: np.ndarray, target: np.ndarray, generator: torch.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Which operations are done, and their share in each pair; drawn again where a graph falls apart.
+        """Draw which operations are done, and their share in each pair; drawn again where a graph falls apart.
 
         ``source`` and ``target`` are the numbers of nodes at both ends.
         """

@@ -87,7 +87,7 @@ class GraphTransplant(TrainingMethod):
         return gradient.norm(dim=1)
 
     def augment_graphs(self, graphs: PackedGraphs, picked: Tensor, generator: torch.Generator) -> PackedGraphs | None:
-        """A graph from each picked one as target; None where saliency is not known, or there is no partner."""
+        """Return a graph from each picked one as target; None where saliency is not known, or there is no partner."""
         if SALIENCY not in graphs.node or len(graphs) < 2:
             return None
         count, device = picked.numel(), picked.device
@@ -101,7 +101,7 @@ class GraphTransplant(TrainingMethod):
         return changed(made, y=mix(target.labels, target=source.labels, share=come / (come + stay)))
 
     def _grown(self, graphs: PackedGraphs, score: Tensor, rounds: Tensor, generator: torch.Generator) -> Tensor:
-        """The nodes of highest score, and what is reached from them in so many rounds."""
+        """Return the nodes of highest score, and what is reached from them in so many rounds."""
         centres = (self.centres * graphs.sizes.double() - 1e-9).ceil().clamp_min(1)  # 0.1 * 30 is more than 3
         inside = ranks(-score, group=graphs.graph_of_node) < centres[graphs.graph_of_node]
         front, (a, b) = inside, graphs.edge_index
@@ -116,7 +116,7 @@ class GraphTransplant(TrainingMethod):
 
 
 def weight(graphs: PackedGraphs, stays: Tensor) -> Tensor:
-    """The share of each graph's saliency that lies on marked nodes; of its nodes, where it has no saliency."""
+    """Return the share of each graph's saliency that lies on marked nodes; of its nodes, where it has no saliency."""
     salient = graphs.node[SALIENCY].double().nan_to_num(0, 0, 0)
     owner = graphs.graph_of_node
     zeros = salient.new_zeros(len(graphs))
@@ -167,7 +167,7 @@ def transplant(
 
 
 def _cut(graphs: PackedGraphs, inside: Tensor, edge: Tensor) -> tuple[Tensor, Tensor]:
-    """The undirected ones of edges numbered ``edge`` that cross a border, each once: numbers, and ends inside."""
+    """Find the undirected ones of edges numbered ``edge`` that cross a border, each once: numbers, and ends inside."""
     across = (inside[graphs.edge_index[0]] != inside[graphs.edge_index[1]]).nonzero()[:, 0]
     across = across[firsts(edge[across])]
     a, b = graphs.edge_index[:, across]

@@ -61,7 +61,7 @@ class GREA(TrainingMethod):
         self._schemas = feature_schemas(graphs)
 
     def wrap_model(self, model: nn.Module) -> nn.Module:
-        """The backbone with a separator; its first weights are a function of the method's seed."""
+        """Return the backbone with a separator; its first weights are a function of the method's seed."""
         need_parts(model, ("nodes", "pool", "head"), "GREA")
         if self._schemas is None:
             raise InputError("GREA has not seen the features that its separator reads: call fit(train) first")

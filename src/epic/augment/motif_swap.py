@@ -130,7 +130,7 @@ class MotifSwap(Augmentation):
 
 
 def swap(graphs: PackedGraphs, share: float, generator: torch.Generator) -> PackedGraphs:
-    """The graphs with edges rewired along open triads; see :class:`MotifSwap`."""
+    """Return the graphs with edges rewired along open triads; see :class:`MotifSwap`."""
     if graphs.edge_index.shape[1] == 0 or share == 0:
         return graphs
     area = graphs.degree().double().square()

@@ -71,7 +71,7 @@ class Change:
 
 
 def draw_change(graphs: PackedGraphs, adjust: bool, generator: torch.Generator) -> Change:
-    """A random change of each graph."""
+    """Draw a random change of each graph."""
     ptr, edge_ptr, (source, target) = _arrays(graphs)
     owner = owners(edge_ptr)
     proper = source != target
@@ -86,7 +86,7 @@ def draw_change(graphs: PackedGraphs, adjust: bool, generator: torch.Generator) 
     if adjust:
 
         def near(node: np.ndarray) -> np.ndarray:
-            """Which nodes are neighbours of the graph's ``node``."""
+            """Return which nodes are neighbours of the graph's ``node``."""
             found = np.zeros(ptr[-1], dtype=bool)
             found[target[proper & (source == node[owner])]] = True
             found[source[proper & (target == node[owner])]] = True
@@ -166,7 +166,7 @@ def _arrays(graphs: PackedGraphs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _one_of(marked: np.ndarray, ptr: np.ndarray, chance: np.ndarray) -> np.ndarray:
-    """A random marked element of each list, -1 where there is none."""
+    """Draw a random marked element of each list, -1 where there is none."""
     at, begin = np.flatnonzero(marked), offsets(marked)[ptr]
     place = begin[:-1] + (chance * np.diff(begin)).astype(np.int64)
     return np.where(np.diff(begin) > 0, np.append(at, -1)[np.minimum(place, at.size)], -1)

@@ -71,7 +71,7 @@ class Regions:
         return found - found[self.root[self.component]]
 
     def order(self, *score: np.ndarray) -> np.ndarray:
-        """The nodes of each graph, component by component, smaller scores first; equal ones in random order.
+        """Return the nodes of each graph, component by component, smaller scores first; equal ones in random order.
 
         Later scores decide where earlier ones are equal.
         """
@@ -80,7 +80,7 @@ class Regions:
 
 
 def keep_first(graphs: PackedGraphs, order: np.ndarray, share: float) -> PackedGraphs:
-    """The subgraphs induced by the first ``share`` of each graph's nodes, rounded up, and one node at least."""
+    """Return the subgraphs induced by the first ``share`` of each graph's nodes, rounded up, and one node at least."""
     ptr = graphs.ptr.cpu().numpy()
     size = np.diff(ptr)
     wanted = np.ceil(share * size - 1e-9).astype(np.int64)  # 0.55 * 20 is a little more than 11
@@ -90,7 +90,7 @@ def keep_first(graphs: PackedGraphs, order: np.ndarray, share: float) -> PackedG
 
 
 def pagerank(neighbours: csr_array, root: np.ndarray, restart: float) -> np.ndarray:
-    """Where a random walk is found that, at each step, goes back to its root with probability ``restart``.
+    """Return where a random walk is found that, at each step, goes back to its root with probability ``restart``.
 
     ``neighbours`` is a symmetric 0/1 matrix, with at most one root in each component. Ranks of a component sum to 1; a
     lone root has rank 1, and nodes that no root reaches have 0.
@@ -114,7 +114,7 @@ def pagerank(neighbours: csr_array, root: np.ndarray, restart: float) -> np.ndar
 
 
 def by_pagerank(regions: Regions, restart: float) -> np.ndarray:
-    """The nodes of each graph in falling order of rank.
+    """Return the nodes of each graph in falling order of rank.
 
     Where ranks are equal, or too small to be told apart, nodes nearer to the root come first.
     """

@@ -109,7 +109,7 @@ class Descriptors:
 
 
 def _mixed(code: Tensor) -> Tensor:
-    """Codes whose low bits depend on all bits."""
+    """Return codes whose low bits depend on all bits."""
     code = (code ^ (code >> 32)) * 0x5851F42D4C957F2D
     return code ^ (code >> 29)
 
@@ -153,5 +153,5 @@ class Logistic:
 
 
 def probabilities(model: Callable, graphs: PackedGraphs) -> Tensor:
-    """What a user's classifier of batches says; one output for two classes is the score of the second."""
+    """Return what a user's classifier of batches says; one output for two classes is the score of the second."""
     return class_scores(model, graphs).float().softmax(1).to(graphs.ptr.device)

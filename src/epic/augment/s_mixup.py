@@ -193,5 +193,5 @@ def blend(
 
 
 def _swapped(value: Tensor) -> Tensor:
-    """The partners' rows: second half first."""
+    """Return the partners' rows: second half first."""
     return value.roll(len(value) // 2, 0)

@@ -76,7 +76,7 @@ def draw_pairs(
         count: How many pairs to draw.
         pairs: One of ``PAIRS``: any two graphs, or of ``different`` or the ``same`` label only.
         generator: The source of randomness.
-        sizes: Numbers of nodes, where the partner shall be the nearest in size of ``NEAR`` drawn ones.
+        sizes: Numbers of nodes, where the partner is to be the nearest in size of ``NEAR`` drawn ones.
 
     Returns:
         Numbers of sources and of targets, ``count`` of each, or none where no pair is allowed.

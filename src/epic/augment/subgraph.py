@@ -42,7 +42,7 @@ class Subgraph(Augmentation):
 
 
 def growth(regions: Regions, generator: torch.Generator) -> np.ndarray:
-    """The nodes of each graph in the order in which they are reached by random growth.
+    """Return the nodes of each graph in the order in which they are reached by random growth.
 
     Let every node wait for an exponential time from the moment when its first neighbour is in. Such waiting has no
     memory, so all that wait are equally likely to be the next: that is growth by random neighbours, and the moments are

@@ -94,5 +94,5 @@ def _ignore_ctrl_c() -> None:
 
 
 def _for_us(handler: object) -> bool:
-    """Whether Ctrl-C is for this thread, and has this handler."""
+    """Return whether Ctrl-C is for this thread, and has this handler."""
     return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is handler

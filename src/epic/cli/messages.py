@@ -45,7 +45,7 @@ def silent(name: str) -> Iterator[None]:
 
 
 def progress() -> bool:
-    """Whether to show progress bars."""
+    """Return whether to show progress bars."""
     return log.isEnabledFor(logging.INFO)
 
 

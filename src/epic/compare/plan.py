@@ -168,7 +168,7 @@ class Plan(BaseModel):
         return [{"label": v, "method": v} if isinstance(v, str) else v for v in value]
 
     def groups(self) -> list[Group]:
-        """The places of the table in which methods are compared with each other."""
+        """Return the places of the table in which methods are compared with each other."""
         return [
             Group(dataset, backbone, noise, split, size)
             for dataset in self.datasets
@@ -195,7 +195,7 @@ class Plan(BaseModel):
         return self._task(group, entry, {}, {}, TUNING_SEED)
 
     def count(self) -> int:
-        """The number of tasks in all, tuning included."""
+        """Return the number of tasks in all, tuning included."""
         runs = [(e, self.seeds + len(self._tries(e))) for e in self.entries]
         plain = len(self._plain_tries())
         return sum(plain + sum(n for e, n in runs if e.runs_on(group.dataset)) for group in self.groups())
@@ -224,7 +224,7 @@ class Plan(BaseModel):
         return found
 
     def _task(self, group: Group, entry: Entry, settings: dict[str, Any], plain: dict[str, Any], seed: int) -> Task:
-        """One training run, every value spelled out."""
+        """Return one training run, every value spelled out."""
         if entry.is_baseline:  # what plain training chose is for its own network
             plain = {}
         model = {k: v for k, v in plain.items() if k in BACKBONE_SETTINGS}

@@ -225,7 +225,7 @@ class Feed:
         self._refill()
 
     def _allowed(self, budget: Budget) -> bool:
-        """Whether the next task may begin: there is time left, and its cell would be whole."""
+        """Return whether the next task may begin: there is time left, and its cell would be whole."""
         if budget.left <= 0:
             return False
         if not self.queue and self.in_hand == 0 and budget.sized is not None and budget.grow():

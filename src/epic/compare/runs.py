@@ -60,7 +60,7 @@ class Runs:
         self._group_of |= {t.key: group for t in found.all()}
 
     def __iter__(self) -> Iterator[Task]:
-        """All tasks that are known by now: one group after the other, or one cell after the other if paired."""
+        """Iterate over all tasks that are known by now, group by group, or cell by cell if paired."""
         tasks = [t for found in self._groups.values() for t in found.all()]
         if self.paired:
             place = {size: number for number, size in enumerate(self.plan.sizes)}
@@ -206,7 +206,7 @@ class ReportedRuns:
         return paired(self.scores, other.scores, train, test)
 
     def _gains(self, other: ReportedRuns) -> np.ndarray | None:
-        """What is gained on each test graph in each draw, in points ``[draws, graphs]``; None if that is not kept."""
+        """Return the gain on each test graph in each draw, in points ``[draws, graphs]``; None if that is not kept."""
         found = []
         for mine, theirs in zip(self.records, other.records, strict=True):
             pairs = [(a, b) for a, b in zip(mine, theirs, strict=True) if a is not None and b is not None]
@@ -228,13 +228,13 @@ class ReportedRuns:
 
 
 def _is_draw(record: dict[str, Any]) -> bool:
-    """Whether a run classified graphs after training on a draw of some, and kept what it said of each."""
+    """Return whether a run classified graphs after training on a draw of some, and kept what it said of each."""
     drawn = record.get("config", {}).get("size") is not None
     return drawn and record["task"] == "classes" and "graphs" in record and "outputs" in record
 
 
 def _right(record: dict[str, Any]) -> np.ndarray:
-    """Which test graphs were classified rightly, as 1.0 and 0.0."""
+    """Return which test graphs were classified rightly, as 1.0 and 0.0."""
     said = np.array(record["outputs"]["test"]).argmax(1)
     return (said == np.array(record["labels"]["test"]).reshape(-1)).astype(float)
 

@@ -182,7 +182,7 @@ def _record_of(line: str) -> dict[str, Any]:
 
 
 def _number(value: Any, least: int | None = None) -> bool:
-    """Whether it is a number that can be one of a run; NaN is, unless there is a ``least`` one."""
+    """Return whether it is a number that can be one of a run; NaN is, unless there is a ``least`` one."""
     known = isinstance(value, (int, float)) and not isinstance(value, bool) and not abs(value) >= 1e12
     return known and (least is None or value >= least)
 
@@ -192,7 +192,7 @@ def _is(kind: type) -> Fits:
 
 
 def _each(kind: type[list | dict], fits: Fits) -> Fits:
-    """Whether it is a list or a dict, and all its values fit."""
+    """Return whether it is a list or a dict, and all its values fit."""
     return lambda v: isinstance(v, kind) and all(map(fits, v.values() if isinstance(v, dict) else v))
 
 

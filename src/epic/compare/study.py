@@ -162,7 +162,7 @@ class Study:
         return "\n".join(self.lines())
 
     def lines(self) -> list[str]:
-        """The result as lines of text: what limits it, a table, and what its columns mean."""
+        """Return the result as lines of text: what limits it, a table, and what its columns mean."""
         text = (curve_lines if len(self.runs.plan.sizes) > 1 else lines)(self.runs)
         return [*([self.banner] if self.banner else []), *text]
 

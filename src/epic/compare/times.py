@@ -93,7 +93,7 @@ def like(config: dict[str, Any]) -> Place:
 
 
 def _alike(config: dict[str, Any]) -> list[Place]:
-    """Where to look for runs that take about as long, the most similar first."""
+    """Return where to look for runs that take about as long, the most similar first."""
     return [like(config), (config.get("dataset", ""), ""), ("", "")]
 
 

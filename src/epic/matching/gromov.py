@@ -113,7 +113,7 @@ def couple(one: Side, two: Side, *, starts: list[np.ndarray], structure: float) 
     both = one.symmetric and two.symmetric
 
     def bent(plan: np.ndarray) -> np.ndarray:
-        """What the structure adds to the gradient."""
+        """Return what the structure adds to the gradient."""
         if both:
             return -4 * structure * (one.a @ plan @ two.a)
         return -2 * structure * (one.a @ plan @ two.a.T + one.a.T @ plan @ two.a)

@@ -242,7 +242,7 @@ class FitLoop:
                 average.copy_(now)
 
     def _finished(self) -> bool:
-        """Whether all epochs are done, patience has run out, or there is nothing left to learn."""
+        """Return whether all epochs are done, patience has run out, or there is nothing left to learn."""
         if not self.history:
             return False
         last, options = self.history[-1], self.options

@@ -71,11 +71,11 @@ class FigureData:
         return LearnedCost().fit(self.graphs, **self.learning)
 
     def path(self) -> Numbers:
-        """A path between two unseen lollipops of different classes with rather short tails."""
+        """Return a path between two unseen lollipops of different classes with rather short tails."""
         return Numbers(self._between(self._pick(0, 0.25), self._pick(2, 0.25)), f"costs {self.here}")
 
     def positive_path(self) -> Numbers:
-        """A path between two unseen lollipops of one class, one with a rather short and one with a rather long tail."""
+        """Return a path between two unseen lollipops of one class, one with a short and one with a long tail."""
         return Numbers(self._between(self._pick(1, 0.25), self._pick(1, 0.75)), f"costs {self.here}")
 
     def curves(self) -> Numbers:
@@ -114,7 +114,7 @@ class FigureData:
         return Numbers({"lollipop": found}, told)
 
     def _pick(self, label: int, place: float) -> Data:
-        """The unseen graph of a class at this place in the order of sizes (0 smallest, 1 largest)."""
+        """Return the unseen graph of a class at this place in the order of sizes (0 smallest, 1 largest)."""
         alike = sorted((g for g in self.unseen if int(g.y) == label), key=lambda g: g.num_nodes)
         return alike[int(place * len(alike))]
 

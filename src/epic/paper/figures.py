@@ -176,7 +176,7 @@ def _path_figure(
 
 
 def _soft_label(axes: Any, label: list[float], first: bool) -> None:
-    """A bar for each class."""
+    """Draw a bar for each class."""
     colours = [CIVIDIS[round(c * (len(CIVIDIS) - 1) / max(len(label) - 1, 1))] for c in range(len(label))]
     axes.bar(range(len(label)), label, color=colours, width=0.8, edgecolor="#777777", linewidth=0.5)
     for at, share in enumerate(label):
@@ -193,7 +193,7 @@ def _soft_label(axes: Any, label: list[float], first: bool) -> None:
 
 
 def _lollipop_layout(graph: Data) -> np.ndarray:
-    """The head as a ring, and the tail as a straight line to the right of the node that it hangs on."""
+    """Lay out the head as a ring, and the tail as a straight line to the right of the node that it hangs on."""
     m, n = int(graph.head.sum()), int(graph.num_nodes or 0)
     turn = 2 * np.pi * (np.arange(m) - (m - 1)) / m  # the last node of the head looks right
     radius = 0.5 / np.sin(np.pi / max(m, 2)) * 1.15
@@ -202,7 +202,7 @@ def _lollipop_layout(graph: Data) -> np.ndarray:
 
 
 def _end(axes: Any, graph: Data, at: np.ndarray, fates: list[str]) -> None:
-    """A lollipop: heads and tails by fill, what becomes of a node by its outline."""
+    """Draw a lollipop: heads and tails by fill, what becomes of a node by its outline."""
     lines = [at[[a, b]] for a, b in graph.edge_index.T.tolist() if a < b]
     axes.add_collection(LineCollection(lines, colors=EDGE_INK, linewidths=1.0, zorder=2))
     fills = [COLOURS[1] if head else COLOURS[0] for head in graph.head.tolist()]

@@ -135,7 +135,7 @@ def _section(runs: Runs, drawn: bool) -> Section:
 
 
 def _lines(row: Row, table: Table) -> list[str]:
-    """Which lines a row has in each cell."""
+    """Return which lines a row has in each cell."""
     here = ["measured"]
     if any(c.printed is not None for c in row.cells):
         here.append("paper")

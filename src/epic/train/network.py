@@ -173,13 +173,13 @@ def _name(network: Network) -> str:
 
 
 def _sources(model: nn.Module) -> list[str]:
-    """The text of a module, and the source of each class in it that is the user's."""
+    """Return the text of a module, and the source of each class in it that is the user's."""
     classes = {type(m) for m in model.modules() if not type(m).__module__.startswith(("torch", "epic"))}
     return [repr(model), *sorted(map(_source, classes))]
 
 
 def _source(thing: Callable) -> str:
-    """The source of a class or function; its name where there is none, as at a prompt."""
+    """Return the source of a class or function; its name where there is none, as at a prompt."""
     try:
         return inspect.getsource(thing)
     except (OSError, TypeError):

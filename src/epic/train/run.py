@@ -250,7 +250,7 @@ def _run_without_network(config: RunConfig, costs: Path, *, data: str | Path | N
 
 
 def _facts(config: RunConfig, dataset: Dataset, split: Split, outputs: dict[str, Tensor]) -> dict[str, Any]:
-    """What is kept of every run, whatever the classifier."""
+    """Return what is kept of every run, whatever the classifier."""
     found = {
         "key": config.key,
         "config": config.model_dump(),

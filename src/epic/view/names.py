@@ -79,7 +79,7 @@ def dataset_names(dataset: Dataset, *, atoms: Sequence[str] = ()) -> Names:
 
 
 def _is_known(dataset: Dataset) -> bool:
-    """Whether a dataset has the name of a known one and its node labels; a file of SMILES may be called alike."""
+    """Return whether a dataset has the name of a known one and its node labels: a file of SMILES has not."""
     chemistry, x = KNOWN.get(dataset.name), dataset.graphs.x
     return chemistry is not None and x is not None and matrix(x).shape[1] == len(chemistry.atoms)
 

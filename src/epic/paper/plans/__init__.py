@@ -72,7 +72,7 @@ class Call:
         return " ".join(words)
 
     def record(self) -> dict[str, Any]:
-        """What is kept with every run: the command, and the options that were given."""
+        """Return what is kept with every run: the command, and the options that were given."""
         given = {k: v for k, v in asdict(self).items() if v is not None and v is not False and v != {}}
         return {"command": self.command, **given}
 
@@ -214,7 +214,7 @@ def _read(name: str) -> PaperPlan:
 
 
 def _quick(plan: PaperPlan) -> dict[str, Any]:
-    """Two small datasets, two splits or seeds, few epochs, no tuning.
+    """Choose two small datasets, two splits or seeds, few epochs, no tuning.
 
     An epoch of a classifier of molecules takes half a minute: one dataset, one seed and one epoch of these.
     """
