@@ -152,6 +152,8 @@ def write_text(path: str | Path, text: str) -> None:
 
 def write_figure(path: str | Path, figure: Any, **options: Any) -> None:
     """Write a matplotlib figure, whole or not at all; the name of the file says in which format."""
+    if Path(path).suffix.lower() not in PICTURES:
+        raise InputError(f"cannot write a picture as {path}: the name must end in {', '.join(PICTURES)}")
     contents = io.BytesIO()
     figure.savefig(contents, format=Path(path).suffix[1:].lower(), **options)
     write_bytes(path, contents.getvalue())

@@ -1,6 +1,8 @@
 import pytest
 
-from epic.data import Shards
+from epic import LearnedCost, pack
+from epic.data import Shards, write_graphs
+from epic.testing import random_graphs
 from tests.cli.command import epic, killed
 
 
@@ -35,3 +37,21 @@ def test_augment_makes_a_damaged_shard_again(small, tmp_path):
     assert "44 of 300 graphs are there already" in run.stderr
     assert "shard-00000.safetensors is damaged: it is made again" in run.stderr
     assert path.read_bytes() == before
+
+
+def test_graphs_that_a_cost_does_not_know_end_in_a_sentence(small, tmp_path):
+    LearnedCost().fit(random_graphs(12), epochs=1, progress=False).save(tmp_path / "other.safetensors")
+    run = epic("augment", str(small), "--cost", "other.safetensors", "--count", "10", "--out", "a", cwd=tmp_path)
+    assert run.returncode == 2
+    assert "x has 8 float columns, but the network was made for 3" in run.stderr
+    assert "Traceback" not in run.stderr
+    assert "shard" not in run.stderr
+
+
+def test_a_part_without_graphs_reserves_no_folder(tmp_path):
+    write_graphs(tmp_path / "two.safetensors", pack(random_graphs(2)))
+    options = ("--method", "epic_unit", "--split", "stratified", "--count", "3", "--out", "a")
+    run = epic("augment", "two.safetensors", *options, cwd=tmp_path)
+    assert run.returncode == 2
+    assert "this split of 2 graphs leaves 0 to train" in run.stderr
+    assert not (tmp_path / "a").exists()

@@ -1,8 +1,10 @@
 import re
+from inspect import signature
 
 import numpy as np
 import pytest
 
+import epic
 from epic import InputError
 from epic.compare.plan import Plan
 from epic.compare.runner import carry_out, outlook
@@ -155,6 +157,7 @@ def test_a_baseline_is_told_apart_from_methods(tmp_path):
     """It has a difference and an interval, but no place among the methods that p-values are corrected for."""
     plan = plan_of("a", ["drop_edge"], baselines=("counts",), splits=3, seeds=1, tune=0)
     runs = Runs(plan, Store(tmp_path / "r.jsonl"))
+    assert rows(runs)[2].verdict == "another classifier: no finished runs yet"
     level = {"vanilla": 0.70, "drop_edge": 0.72}
     with runs.store.writer() as writer:
         for task in runs:
@@ -244,3 +247,9 @@ def test_a_single_try_is_no_tuning():
     """With a budget, which never restores a single try, the comparison is still whole."""
     plan = plan_of("a", ["drop_edge"], splits=3, seeds=1, tune=1)
     assert plan == plan_of("a", ["drop_edge"], splits=3, seeds=1, tune=0)
+
+
+def test_the_call_shows_its_options_and_names_a_wrong_one(tmp_path):
+    assert list(signature(epic.compare).parameters)[:3] == ["dataset", "methods", "model"]
+    with pytest.raises(InputError, match="unknown option 'quik'; did you mean 'quick'"):
+        epic.compare("lollipop", results=tmp_path / "r.jsonl", quik=True)

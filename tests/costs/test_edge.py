@@ -3,7 +3,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from epic import EdgeCost, InputError, edit_distance
+from epic import EdgeCost, InputError, UnitCost, edit_distance, edit_path
 from epic.graphs import pack
 from epic.matching.edges import Edges, price_table
 
@@ -46,8 +46,10 @@ def test_a_function_prices_a_changed_attribute():
 def test_one_way_edges_cost_half_or_count_each():
     both, single = graph((0, 1), nodes=2), graph(nodes=2)
     single.edge_index = torch.tensor([[0], [1]])
-    assert edit_distance(both, single, method="exact") == 0.5
+    assert edit_distance(both, single, method="exact", edge_cost=EdgeCost()) == 0.5
     assert edit_distance(both, single, method="exact", edge_cost=EdgeCost(directed=True)) == 1
+    assert edit_distance(both, single, method="exact") == 1  # directed, as one of the graphs is
+    assert edit_distance(both, graph(nodes=2), method="exact") == 1
 
 
 def test_what_is_said_of_it():
@@ -83,3 +85,18 @@ def test_attributes_of_a_kind_that_numpy_lacks():
     plain = EdgeCost().table(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0, 2.0]]))
     short = EdgeCost().table(*(torch.tensor(t).bfloat16() for t in ([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0]])))
     assert short.tolist() == plain.tolist() == [[0, 1], [1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda one, other: edit_distance(one, other, edge_cost=2.0),
+        lambda one, other: edit_path(one, other, edge_cost=2.0),
+        lambda one, other: UnitCost().distance(one, other, edge_cost=2.0),
+        lambda one, other: UnitCost().distances([one, other], edge_cost=EdgeCost(2.0)),
+        lambda one, other: UnitCost().nearest([one], [other], edge_cost=2.0),
+    ],
+)
+def test_a_price_that_nothing_uses_is_refused(call):
+    with pytest.raises(InputError, match="edge"):
+        call(graph((0, 1), nodes=2), graph(nodes=2))

@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
+import torch
 
 from epic import InputError
-from epic.data import catalog, load
+from epic.data import catalog, load, lollipop, write_graphs
 from epic.data.catalog import degree_features
 from epic.graphs.convert import pack
 from tests.data.test_tudataset import write
@@ -47,3 +50,12 @@ def test_real_sets_load_and_load_again(tu_folder):
         assert catalog.is_here(name)
         first, again = (load(name, download=False).graphs for _ in range(2))
         assert first.digest() == again.digest()
+
+
+def test_graphs_in_a_file_need_no_labels(tmp_path):
+    write_graphs(tmp_path / "bare.safetensors", replace(pack(lollipop(3, seed=0)), y=None))
+    dataset = load(tmp_path / "bare.safetensors")
+    assert (len(dataset), dataset.task) == (3, "")
+    with pytest.raises(InputError, match="bare has no labels: give each graph a y"):
+        dataset.y  # noqa: B018
+    assert len(dataset[torch.tensor([2, 0])]) == 2

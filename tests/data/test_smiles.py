@@ -240,7 +240,7 @@ def test_smi_files_have_names_and_no_labels(tmp_path, text):
     dataset = load(tmp_path / "t.smi")
     assert [(g.row, g.name) for g in dataset] == [(0, "ethyl alcohol"), (2, 'acetic "acid"')]
     assert dataset.notes[1] == f"row 1 (line {4 if text.startswith('smiles') else 3}): 'xx'"
-    with pytest.raises(InputError, match="t has no labels: add a column"):
+    with pytest.raises(InputError, match="t has no labels: give each graph a y, or a table a column"):
         _ = dataset.y
     (tmp_path / "t.smi").write_text("CCO\tethanol\t0.5\nCC\tethane\t1.5\n")
     assert load(tmp_path / "t.smi").y.tolist() == [[0.5], [1.5]]
@@ -290,6 +290,16 @@ def test_scaffolds_stay_together():
     assert len({where[i] for i in range(12)}) == 1
     assert len({where[i] for i in range(12, 16)}) == 1
     assert where[0] == 0
+
+
+def test_the_most_common_scaffold_trains_and_chains_stand_for_themselves():
+    split = scaffold_split(["c1ccccc1" + "C" * k for k in range(18)] + ["C1CC1", "C1CCC1"])
+    assert split.train.tolist() == list(range(18))
+    chains = scaffold_split(["C" * k for k in range(1, 61)])
+    assert [len(part) for part in vars(chains).values()] == [48, 6, 6]
+    rings = scaffold_split(["C1CC1"] * 10 + ["C" * k for k in range(1, 111)])
+    assert set(range(10)) < set(rings.train.tolist())
+    assert [len(part) for part in vars(rings).values()] == [96, 12, 12]
 
 
 def test_scaffolds_do_not_go_by_the_order_of_a_file():

@@ -109,3 +109,10 @@ def test_numbers_of_folds_are_folds_of_shuffles():
     assert split_of(y, kind="folds", size=40, seed=1).test.numel() == 60
     with pytest.raises(InputError, match="did you mean 'folds'"):
         split_of(y, kind="fold")
+
+
+def test_a_number_that_a_given_split_ignores_is_named(caplog):
+    y = torch.arange(40) % 2
+    given = stratified_split(y)
+    assert split_of(y, official=given, seed=3) is given
+    assert "split 3 is the same as split 0" in caplog.text

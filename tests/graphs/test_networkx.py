@@ -1,6 +1,9 @@
 import networkx as nx
+import numpy as np
+import pytest
 import torch
 
+from epic import InputError, edit_distance, edit_path
 from epic.graphs.networkx import from_networkx, is_networkx
 
 
@@ -46,3 +49,32 @@ def test_what_is_a_networkx_graph():
     assert is_networkx(nx.DiGraph())
     assert not is_networkx([])
     assert not is_networkx(from_networkx([nx.path_graph(2)])[0])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        (1_700_000_000, 1_700_000_001, False),  # the same in single precision
+        (torch.tensor([0.12341]), torch.tensor([0.12339]), False),  # the same when printed
+        (np.arange(2000), np.arange(2000) + (np.arange(2000) == 1000), False),
+        ({"a": 1, "b": [1, 2]}, {"b": [1, 2], "a": 1.0}, True),
+        (("a", 1), ("a", 1.0), True),
+        (["a"], ("a",), False),
+        (10**400, 10**400, True),  # no float holds it
+        (10**400, 10**400 + 1, False),
+        ({1, 2}, {2, 1}, True),
+    ],
+    ids=str,
+)
+def test_attributes_are_compared_by_their_values(one, other, equal):
+    graphs = []
+    for value in (one, other):
+        graph = nx.empty_graph(1)
+        graph.nodes[0]["v"] = value
+        graphs.append(graph)
+    assert (edit_distance(*graphs) == 0) == equal
+
+
+def test_only_edit_distance_takes_networkx_graphs():
+    with pytest.raises(InputError, match="is taken by edit_distance alone"):
+        edit_path(nx.path_graph(2), nx.path_graph(3))

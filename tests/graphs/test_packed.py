@@ -108,3 +108,24 @@ def test_inside_function_transforms():
         return (part.x.sum(1) * part.graph_of_node).sum()
 
     assert torch.func.grad(total)(packed.x)[:, 0].tolist() == [1.0] * 4 + [0.0] * 3
+
+
+@pytest.mark.parametrize(
+    ("at", "numbers"),
+    [
+        (slice(None, None, -1), [2, 1, 0]),
+        ([2, 0], [2, 0]),
+        ((1,), [1]),
+        ([], []),
+        (torch.tensor([1, 1]), [1, 1]),
+        (torch.tensor([True, False, True]), [0, 2]),
+        (np.array([-1]), [2]),
+    ],
+    ids=str,
+)
+def test_graphs_are_chosen_as_in_pyg(at, numbers):
+    packed = pack(batch_of(0, [2, 3, 4]))
+    assert packed[at].sizes.tolist() == [packed[n].num_nodes for n in numbers]
+    for wrong in (3, [3], torch.tensor([True])):
+        with pytest.raises(IndexError):
+            packed[wrong]

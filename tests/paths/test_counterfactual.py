@@ -64,7 +64,8 @@ def test_no_operation_can_be_spared(matching):
     classes = reds(Batch.from_data_list(graphs)).argmax(1)
     assert 0 < int(classes.sum()) < len(graphs)
     for number in range(6):
-        found = counterfactual(graphs[number], reds, reference=graphs, matching=matching, edge_cost=EdgeCost(0.5))
+        prices = {"edge_cost": EdgeCost(0.5)} if matching == "edges" else {}
+        found = counterfactual(graphs[number], reds, reference=graphs, matching=matching, **prices)
         assert reds(Batch.from_data_list([found.graph])).argmax() == found.after != found.before
         assert found.after == classes[found.reference]
         done = found.path._rank < found.step

@@ -10,6 +10,7 @@ from torch_geometric.utils import from_networkx
 from epic import InputError
 from epic.data import Dataset, load, stratified_split
 from epic.graphs.convert import pack
+from epic.testing import random_graphs
 from epic.train.baselines import BASELINES, circular_fingerprints, ecfp_classifier, label_counts
 from epic.train.config import run_config
 from epic.train.loop import with_features
@@ -109,3 +110,9 @@ def test_a_run_of_a_baseline_has_what_a_record_needs(tmp_path):
     assert not set(record["graphs"]["test"]) & set(record["graphs"]["validation"])
     assert 0 <= record["test"] <= 1
     assert sum(record["outputs"]["test"][0]) == pytest.approx(10_000, abs=2)
+
+
+def test_fingerprints_need_node_labels():
+    graphs = pack(random_graphs(12))  # real numbers in x
+    with pytest.raises(InputError, match="ecfp needs node labels, and mine has none"):
+        BASELINES["ecfp"](Dataset("mine", graphs, "classes"), stratified_split(graphs.y))

@@ -172,7 +172,7 @@ def test_that_features_are_degrees_is_data_and_no_note(small):
 @pytest.mark.parametrize(
     ("count", "split", "says"),
     [
-        (8, "official", "leaves 0 to train, 0 to validate and 8 to test"),  # chains have one scaffold
+        (8, "official", "leaves 6 to train, 0 to validate and 2 to test"),  # each chain stands for itself
         (4, "stratified", "4 graphs leaves 2 to train, 0 to validate and 2 to test: give 10 graphs at least"),
         (12, "stratified", r"0 to validate and 4 to test: take the split folds \(--split folds\)"),
     ],

@@ -319,6 +319,11 @@ class Augmentation(Parameters, BaseTransform):
         """
         return AugmentedLoader(self, dataset, batch_size=batch_size, **options)
 
+    def begin_pass(self) -> None:
+        """State that a pass over a :meth:`loader` begins: epochs go on from one loader to the next."""
+        self._seeds.set_epoch(self._seeds.passes)
+        self._seeds.passes += 1
+
     def set_epoch(self, epoch: int) -> None:
         """State which epoch begins, where workers start again each epoch and batches repeat."""
         self._seeds.set_epoch(epoch)

@@ -110,7 +110,7 @@ class EPIC(Augmentation):
         if needs_learning(self.cost):
             self._learned = found
         else:
-            log.info("EPIC learns nothing in fit: its cost was given ready, %r", self.cost)
+            log.debug("EPIC learns nothing in fit: its cost was given ready, %r", self.cost)
 
     def before_training(self, graphs: PackedGraphs) -> PackedGraphs:
         """Return training graphs with their node costs: these are embedded once, not in every epoch."""

@@ -86,8 +86,9 @@ def write_shards(
     numbers = [i for i, (name, _) in enumerate(planned) if name in missing]
     for outcome in execute(maker, numbers, workers=workers, ray=ray):
         if outcome.error is not None:
-            kind = InputError if outcome.error.startswith("InputError") else RuntimeError
-            raise kind(f"shard {outcome.task} failed: {outcome.error}")
+            if outcome.error.startswith("InputError: "):  # the caller's to mend: no traceback
+                raise InputError(outcome.error.removeprefix("InputError: ").partition("\nTraceback")[0])
+            raise RuntimeError(f"shard {outcome.task} failed: {outcome.error}")
         name, size = planned[outcome.task]
         write_bytes(folder / name, outcome.value)
         yield size
@@ -101,7 +102,7 @@ def check_shard(shard: int) -> int:
 
 
 class AugmentedLoader(DataLoader):
-    """Torch's DataLoader over graphs, with augmented batches; every pass over it is a new epoch."""
+    """Torch's DataLoader over graphs, with augmented batches; every pass over any of a method's is a new epoch."""
 
     def __init__(self, augment: Augmentation, dataset: Any, *, batch_size: int, **options: Any) -> None:
         if isinstance(dataset, Dataset) and augment.task_ is None:
@@ -111,9 +112,8 @@ class AugmentedLoader(DataLoader):
         if options.get("generator") is None:  # torch would draw from the global random state at every pass
             options["generator"] = derived(augment.seed_, "loader")
         super().__init__(dataset, batch_size, collate_fn=augment, **options)
-        self._augment, self._passes = augment, 0
+        self._augment = augment
 
     def __iter__(self) -> Any:
-        self._augment.set_epoch(self._passes)
-        self._passes += 1
+        self._augment.begin_pass()
         return super().__iter__()

@@ -26,6 +26,7 @@ class BatchSeeds:
         self.seed = seed
         self._seen: Counter[str] = Counter()
         self._epoch = 0
+        self.passes = 0
 
     def set_epoch(self, epoch: int) -> None:
         """State which epoch begins."""

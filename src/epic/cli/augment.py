@@ -48,6 +48,7 @@ def augment(
     from epic.augment import find_method
     from epic.augment.generation import ShardMaker, check_shard, write_shards
     from epic.data.shards import begin
+    from epic.data.splits import need_parts
     from epic.train.run import dataset_of, file_digest, fitted
 
     choose(part, ("train", "all"), "part")
@@ -59,6 +60,7 @@ def augment(
         )
     loaded, split = dataset_of(chosen, data)
     tell_notes(loaded)
+    need_parts(split, "train")
     graphs = loaded.graphs if part == "all" else loaded.graphs.select(split.train)
     file = chosen.cost.file
     manifest = {

@@ -13,7 +13,7 @@ from epic.cli.options import DataFolder, Device, check_device, need_writable, op
 from epic.train.config import CostConfig, RunConfig
 
 
-@options_from(RunConfig, "dataset", "target", "task", "split_seed", "seed")
+@options_from(RunConfig, "dataset", "target", "task", "split", "split_seed", "seed")
 @options_from(CostConfig, "backbone", "assignment", "epochs", "sinkhorn", into="how", panel="Learning")
 def fit(
     run: dict[str, Any],
@@ -33,10 +33,11 @@ def fit(
     check_device(device)
     from epic._io import alone
     from epic.costs import LearnedCost
-    from epic.data.splits import split_of
+    from epic.data.splits import need_parts, split_of
 
     loaded = opened(run, data)
-    split = split_of(loaded.y, official=loaded.split, seed=run["split_seed"])
+    split = split_of(loaded.y, kind=run["split"], official=loaded.split, seed=run["split_seed"])
+    need_parts(split, "train")
     train, validation = loaded.graphs.select(split.train), loaded.graphs.select(split.validation)
     log.info(f"{loaded.name}: {len(train)} graphs to learn from, {len(validation)} to validate on")
     with alone(out):

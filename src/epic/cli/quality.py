@@ -14,7 +14,7 @@ from epic.errors import InputError, choose, need_some
 from epic.train.config import RunConfig, default_settings, run_config
 
 
-@options_from(RunConfig, "dataset", "target", "task", "cost", "split_seed", "seed")
+@options_from(RunConfig, "dataset", "target", "task", "cost", "split", "split_seed", "seed")
 def quality(
     run: dict[str, Any],
     methods: Annotated[str, typer.Option(help="Names that `epic methods` lists, separated by commas.")] = "epic",
@@ -43,6 +43,7 @@ def quality(
     from epic.compare.quality import quality as measure
     from epic.costs import Cost, UnitCost
     from epic.data.collection import cache_folder
+    from epic.data.splits import need_parts
     from epic.train.run import cost_of, dataset_of, fitted
     from epic.view.names import dataset_names
 
@@ -56,7 +57,7 @@ def quality(
     configs = [run_config(method=name, settings=known[name], **run) for name in names]
     loaded, split = dataset_of(configs[0], data)
     tell_notes(loaded)
-    train = loaded.graphs.select(split.train)
+    train = loaded.graphs.select(need_parts(split, "train").train)
     folder, seed, chemistry = cache_folder() / "costs", run["seed"], dataset_names(loaded).chemistry
     learned, _ = cost_of(configs[0].cost, loaded, split, seed, folder, progress=progress())
     distances: dict[str, Cost] = {"learned": learned, "unit": UnitCost()}

@@ -5,6 +5,7 @@ The package is callable: ``epic.compare(graphs, ["epic"], model=MyNet)`` is :fun
 
 from __future__ import annotations
 
+import inspect
 import sys
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,13 @@ class _Room(ModuleType):
         from epic.compare.study import compare
 
         return compare(*arguments, **options)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What ``help`` and editors show of the call."""
+        from epic.compare.study import compare
+
+        return inspect.signature(compare)
 
 
 sys.modules[__name__].__class__ = _Room

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from epic.data.splits import check_draw
 from epic.errors import choose, need_count, need_number, need_some
 from epic.graphs.convert import pack
 from epic.graphs.packed import Graphs
+from epic.train.config import RunConfig
 from epic.train.network import Network, check_network, load_network
 
 logger = logging.getLogger(__name__)
@@ -244,6 +246,9 @@ def study(
         **options: Those of :func:`plan_of`, such as ``splits`` and ``seeds``; others go into every config.
     """
     names = [choose(n, METHODS, "method") for n in need_some(methods, "methods")]
+    known = {*signature(compare).parameters, *signature(study).parameters, *signature(plan_of).parameters}
+    for option in options:
+        choose(option, sorted({*known, *RunConfig.model_fields} - {"options", "given"}), "option")
     if quick:
         less = {"splits": 2, "seeds": 1, "tune": 0, **QUICK_TRAINING}
         options |= {k: v for k, v in less.items() if options.get(k) in (None, {})}

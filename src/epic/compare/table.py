@@ -58,8 +58,8 @@ def rows(runs: Runs) -> list[Row]:
         gap = parts.get(entry.label)
         if entry.is_baseline:  # not one of the methods that p-values are corrected for
             gap = compare_runs(runs.plan.datasets[0], mine, found[0])
-            amounts = verdict(gap.found, unit=gap.unit).partition(": ")[2]
-            gap = replace(gap, verdict=f"another classifier: {amounts}")
+            said = verdict(gap.found, unit=gap.unit)
+            gap = replace(gap, verdict=f"another classifier: {said.partition(': ')[2] or said}")
         pairs = [
             (a, b)
             for row, other in zip(mine.records, found[0].records, strict=True)

@@ -107,7 +107,7 @@ class Cost(ABC):
         Returns:
             The cost of the edit path found.
         """
-        if choose_matching(matching, exact=exact) == "edges":
+        if choose_matching(matching, exact=exact, edge_cost=edge_cost) == "edges":
             return float(self.distances(source, target, matching=matching, edge_cost=edge_cost, progress=False))
         one, other = embed_both(self, source, target)
         zero = torch.zeros(1, dtype=torch.long)
@@ -126,6 +126,9 @@ class Cost(ABC):
     ) -> Tensor:
         """Compute the edit distances of every source graph to every target graph.
 
+        With ``matching="edges"`` the search may find another cost from the other end. Without ``target`` both
+        directions get the lower one, so they may be less than :meth:`distance`.
+
         Args:
             source: A graphs.
             target: B graphs (default: the source graphs).
@@ -141,7 +144,7 @@ class Cost(ABC):
         other = one if target is None else pack(target)
         a, b = embed_both(self, one, None if target is None else other)
         mirror = self.symmetric and target is None and torch.equal(a.deletion, a.insertion)
-        if choose_matching(matching, exact=exact) == "edges":
+        if choose_matching(matching, exact=exact, edge_cost=edge_cost) == "edges":
             prices = EdgeCost(scale="nodes") if edge_cost is None else EdgeCost.of(edge_cost)
             priced = PricedGraphs.of(self, prices, a, b, one, other)
             return edge_distance_matrix(priced, mirror=mirror and prices.symmetric, progress=progress)
@@ -180,7 +183,7 @@ class Cost(ABC):
         others = len(b) - (target is None)
         if need_count(k, "k") > others:
             raise InputError(f"k = {k} neighbours asked of {others} graphs: k must lie between 1 and {others}")
-        edges = choose_matching(matching, exact=exact) == "edges"
+        edges = choose_matching(matching, exact=exact, edge_cost=edge_cost) == "edges"
         if edges or (not exact and some_large(self, a, b)):
             whole = self.distances(source, target, matching=matching, edge_cost=edge_cost, progress=progress)
             return nearest_of(whole, k=k, skip_self=target is None)

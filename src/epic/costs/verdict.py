@@ -46,7 +46,7 @@ def tell(
     low, high = interval(best.ordered, graphs)
     advice = ""
     if low <= 0.5:
-        tells = "unit cost will serve you better" if best.ordered <= 0.5 else "these graphs cannot tell it from chance"
+        tells = "unit cost will serve you better" if high < 0.5 else "these graphs cannot tell it from chance"
         advice = f". Chance is 50%: {tells}"
     level = logging.WARNING if advice else logging.INFO
     if log.isEnabledFor(level):
@@ -69,7 +69,7 @@ def interval(share: float, count: int) -> tuple[float, float]:
     z = 1.959964
     middle = (share + z * z / (2 * count)) / (1 + z * z / count)
     reach = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    return middle - reach, middle + reach
+    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 def _neighbours(cost: Cost, train: PackedGraphs, unseen: PackedGraphs | None, task: str | None) -> str:

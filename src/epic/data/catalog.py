@@ -95,8 +95,8 @@ def _from_folder(path: Path, task: str | None) -> Dataset:
 
 
 def _labelled(name: str, graphs: PackedGraphs, where: str, task: str | None = None) -> Dataset:
-    if graphs.y is None:
-        raise InputError(f"the graphs in {where} have no labels y")
+    if graphs.y is None:  # distances and paths need none
+        return Dataset(name, graphs, "")
     task = task_of(graphs.y, where, task)
     return Dataset(name, replace(graphs, y=typed(graphs.y, task)), task)
 

@@ -21,7 +21,7 @@ from epic.errors import InputError, choose, reading
 from epic.labels import TASKS
 
 log = logging.getLogger(__name__)
-FORMAT = "scaffolds by name"  # of parsed sets; those of another one are parsed again
+FORMAT = "acyclic molecules apart"  # of parsed sets; those of another one are parsed again
 
 TEXTS = ("notes", "atoms", "bonds")  # of a dataset, kept in the header
 

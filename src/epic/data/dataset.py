@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -18,7 +18,9 @@ from epic.labels import class_columns, known_task
 
 @dataclass(frozen=True)
 class Dataset:
-    """Graphs and what is known about them, a sequence: ``dataset[3]`` is a ``Data``, ``dataset[:9]`` packed graphs.
+    """Graphs and what is known about them, a sequence.
+
+    ``dataset[3]`` is a ``Data``; ``dataset[:9]`` and ``dataset[split.train]`` are packed graphs.
 
     Args:
         name: Where the graphs come from.
@@ -44,7 +46,10 @@ class Dataset:
     def y(self) -> Tensor:
         """The labels, as the graphs carry them."""
         if self.graphs.y is None:
-            raise InputError(f"{self.name} has no labels: add a column, and name it with --target (target= in Python)")
+            raise InputError(
+                f"{self.name} has no labels: give each graph a y, or a table a column that --target names (target= in "
+                "Python)"
+            )
         return self.graphs.y
 
     @property
@@ -106,8 +111,8 @@ class Dataset:
     @overload
     def __getitem__(self, at: int) -> Data: ...
     @overload
-    def __getitem__(self, at: slice) -> PackedGraphs: ...
-    def __getitem__(self, at: int | slice) -> Data | PackedGraphs:
+    def __getitem__(self, at: slice | Tensor | Sequence) -> PackedGraphs: ...
+    def __getitem__(self, at: int | slice | Tensor | Sequence) -> Data | PackedGraphs:
         return self.graphs[at]
 
     def __repr__(self) -> str:

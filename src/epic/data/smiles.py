@@ -108,6 +108,8 @@ def read_smiles(
     """
     path = Path(path)
     header, rows = read_table(path)
+    if not rows:
+        raise InputError(f"{path} has no rows: it must hold a molecule a line after its header")
     columns = find_columns(path, header, rows, smiles=smiles, target=target)
     read = [(row, molecule(row.cells[columns.smiles])) for row in rows]
     kept = [(row, graph) for row, graph in read if graph is not None and graph.num_nodes]
@@ -140,17 +142,18 @@ def read_smiles(
 def scaffold_split(smiles: list[str]) -> Split:
     """Split 80/10/10; molecules of one Bemis-Murcko scaffold stay together: common ones train, rare ones test.
 
-    Which of the rare ones test does not go by the order of the molecules: files are often sorted by label.
+    The most common scaffold always trains. A molecule without rings has no scaffold and stands for itself. Which of the
+    rare ones test does not go by the order of the molecules: files are often sorted by label.
     """
     rdkit()
     from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 
     groups: dict[str, list[int]] = defaultdict(list)
     for index, text in enumerate(smiles):
-        groups[MurckoScaffoldSmiles(smiles=text, includeChirality=True)].append(index)
-    parts: list[list[int]] = [[], [], []]
-    room = (0.8 * len(smiles), 0.1 * len(smiles), len(smiles))
+        groups[MurckoScaffoldSmiles(smiles=text, includeChirality=True) or text].append(index)
     order = sorted(groups, key=lambda scaffold: (-len(groups[scaffold]), crc32(scaffold.encode()), scaffold))
+    room = (max(0.8 * len(smiles), len(groups[order[0]])), 0.1 * len(smiles), len(smiles))
+    parts: list[list[int]] = [[], [], []]
     for members in (groups[scaffold] for scaffold in order):
         next(part for part, most in zip(parts, room, strict=True) if len(part) + len(members) <= most).extend(members)
     return Split(*(torch.tensor(sorted(p), dtype=torch.long) for p in parts))

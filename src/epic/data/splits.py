@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +11,8 @@ from torch import Tensor
 from epic.errors import InputError, choose
 from epic.labels import class_columns, infer_task
 from epic.random import Seed, base_seed, derived
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -140,6 +143,8 @@ def split_of(
     if size is not None:
         return stratified_draw(strata(y), size=size, seed=seed)
     if kind == "official" and official is not None:
+        if seed:
+            log.warning(f"split {seed} is the same as split 0: this split is given. Take the split stratified or folds")
         return official
     if kind == "folds":
         return stratified_folds(strata(y), seed=seed // 10)[seed % 10]

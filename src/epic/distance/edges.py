@@ -21,18 +21,21 @@ MATCHINGS = ("nodes", "edges")
 """What an assignment minimises: the cost of node operations, as in the paper, or of nodes and edges together."""
 
 
-def choose_matching(matching: str, *, exact: bool = False) -> str:
+def choose_matching(matching: str, *, exact: bool = False, edge_cost: object = None) -> str:
     """Return what is matched, or raise an error.
 
     Args:
         matching: one of :data:`MATCHINGS`.
         exact: whether the cheapest assignment is asked for, which is known of nodes only.
+        edge_cost: what edges cost; None if nothing was said of it.
     """
     if choose(matching, MATCHINGS, "matching") == "edges" and exact:
         raise InputError(
             "exact=True is for matching='nodes': the least cost of nodes and edges together is searched for by "
             "epic.edit_distance(..., method='exact')"
         )
+    if edge_cost is not None and matching == "nodes":
+        raise InputError("edge_cost is for matching='edges', and edges have no price otherwise: say that too")
     return matching
 
 

@@ -18,7 +18,7 @@ from epic.distance.pairs import (
     operation_costs,
     reduced_costs,
 )
-from epic.errors import InputError, choose
+from epic.errors import InputError, choose, need_number
 from epic.graphs.convert import pack_one
 from epic.graphs.networkx import from_networkx, is_networkx
 from epic.graphs.packed import Graphs, PackedGraphs
@@ -101,7 +101,7 @@ def find_distance(
     Of large graphs, ``nodes`` finds cheap operations and a lower bound.
     """
     choose(method, METHODS, "method")
-    if time_limit is not None and not time_limit > 0:
+    if time_limit is not None and not need_number(time_limit, "time_limit") > 0:
         raise InputError(f"time_limit must be positive, got {time_limit}")
     begin, zero = time.perf_counter(), torch.zeros(1, dtype=torch.long)
     one, other = _single(source, target)

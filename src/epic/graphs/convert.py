@@ -23,6 +23,7 @@ from epic.graphs.checks import (
     check_rows,
     plain,
 )
+from epic.graphs.networkx import is_networkx
 from epic.graphs.packed import Graphs, PackedGraphs, entries, offsets
 
 CORE = ("edge_index", "x", "edge_attr", "y")
@@ -75,6 +76,8 @@ def _as_list(graphs: Graphs) -> list[Data]:
     sized = hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")  # a Subset has these, but no __iter__
     if isinstance(graphs, (str, bytes)) or not (sized or isinstance(graphs, Iterable)):
         raise InputError(f"expected PyG graphs (Data, Batch, or a sequence of Data), got {type(graphs).__name__}")
+    if is_networkx(graphs):
+        raise InputError("a networkx graph is taken by edit_distance alone: convert it with PyG's from_networkx")
     listed = list(graphs) if isinstance(graphs, Iterable) else [graphs[i] for i in range(len(graphs))]
     if not listed:
         raise InputError("there are no graphs: the sequence is empty")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -62,12 +62,32 @@ def _columns(lists: list[list[Mapping[Any, Any]]]) -> list[Tensor | None]:
     if not any(dicts):
         return [None] * len(lists)
     keys = sorted(dicts[0], key=str)
-    if all(d.keys() == dicts[0].keys() and all(isinstance(v, Real) for v in d.values()) for d in dicts):
-        return [torch.tensor([[float(d[k]) for k in keys] for d in some]).reshape(-1, len(keys)) for some in lists]
-    return [torch.tensor([_category(d) for d in some], dtype=torch.long).reshape(-1, 1) for some in lists]
+    if all(d.keys() == dicts[0].keys() and all(map(_is_number, d.values())) for d in dicts):
+        rows = [torch.tensor([[float(d[k]) for k in keys] for d in some], dtype=torch.double) for some in lists]
+        short = [value.float() for value in rows]
+        exact = all(torch.equal(a.double(), b) for a, b in zip(short, rows, strict=True))
+        return [value.reshape(-1, len(keys)) for value in (short if exact else rows)]
+    numbers: dict[Any, int] = {}
+    codes = [[numbers.setdefault(_comparable(d), len(numbers)) for d in some] for some in lists]
+    return [torch.tensor(some, dtype=torch.long).reshape(-1, 1) for some in codes]
 
 
-def _category(values: Mapping[Any, Any]) -> int:
-    """Return a number that is equal for equal dictionaries."""
-    said = repr(sorted(((repr(k), v) for k, v in values.items()), key=lambda item: item[0]))
-    return int.from_bytes(hashlib.blake2b(said.encode(), digest_size=8).digest(), "little") >> 1
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a number that a float can hold."""
+    try:
+        return isinstance(value, Real) and float(value) == value
+    except OverflowError:
+        return False
+
+
+def _comparable(value: Any) -> Any:
+    """Return something hashable that is equal for equal values: attributes may be arrays, lists or dictionaries."""
+    if isinstance(value, Mapping):
+        return "mapping", frozenset((_comparable(k), _comparable(v)) for k, v in value.items())
+    if isinstance(value, (Tensor, np.ndarray)):
+        return "array", tuple(value.shape), tuple(value.reshape(-1).tolist())
+    if isinstance(value, (list, tuple)):
+        return type(value).__name__, tuple(map(_comparable, value))
+    if isinstance(value, (set, frozenset)):
+        return "set", frozenset(map(_comparable, value))
+    return value if isinstance(value, Hashable) else repr(value)

@@ -88,12 +88,11 @@ class PackedGraphs:
     @overload
     def __getitem__(self, at: int) -> Data: ...
     @overload
-    def __getitem__(self, at: slice) -> PackedGraphs: ...
-    def __getitem__(self, at: int | slice) -> Data | PackedGraphs:
-        numbers = range(len(self))
-        if isinstance(at, slice):
-            return self.select(torch.tensor(numbers[at], dtype=torch.long, device=self.ptr.device))
-        return self.graph(numbers[at])
+    def __getitem__(self, at: slice | Tensor | Sequence) -> PackedGraphs: ...
+    def __getitem__(self, at: int | slice | Tensor | Sequence) -> Data | PackedGraphs:
+        chosen: Any = at.cpu().numpy() if isinstance(at, Tensor) else list(at) if isinstance(at, tuple) else at
+        index = np.arange(len(self))[chosen]
+        return self.select(torch.from_numpy(index.copy())) if index.ndim else self.graph(int(index))
 
     def __repr__(self) -> str:
         return f"PackedGraphs({self.contents})"

@@ -169,6 +169,7 @@ class FitLoop:
         on_epoch_end: Callable[[Line], None] | None = None,
         progress: bool = True,
         description: str = "training",
+        unit: str = "epoch",
     ) -> None:
         """Train to the end and leave the model with the weights of the best epoch, in evaluation mode.
 
@@ -181,6 +182,7 @@ class FitLoop:
             on_epoch_end: Called with the line of each epoch.
             progress: Whether to show a progress bar.
             description: What the progress bar says.
+            unit: What the progress bar counts.
 
         Raises:
             InputError: The loss is not finite.
@@ -191,7 +193,7 @@ class FitLoop:
         with (
             few_threads(model),
             torch.random.fork_rng(devices=devices),
-            tqdm(total=self.epochs, initial=done, desc=description, unit="epoch", disable=not progress) as bar,
+            tqdm(total=self.epochs, initial=done, desc=description, unit=unit, disable=not progress) as bar,
         ):
             while not self._finished():
                 epoch = len(self.history)

@@ -125,7 +125,7 @@ class EditPath:
 
     @property
     def distance(self) -> float:
-        """The edit distance, which is the sum of the costs of all operations."""
+        """The edit distance: the sum of the costs of all operations, and with ``matching="edges"`` of their edges."""
         edges = self._ops.edges
         return float(self._ops.price.sum()) + (0.0 if edges is None else float(edges.price.sum()))
 
@@ -311,7 +311,7 @@ def edit_path(
     ends = join([one.only(other), other.only(one)])
     nodes = cost.embed(ends).to("cpu").double()
     i, j = torch.tensor([0]), torch.tensor([1])
-    if choose_matching(matching, exact=exact) == "nodes":
+    if choose_matching(matching, exact=exact, edge_cost=edge_cost) == "nodes":
         edits = node_edits(Pairs(cost, source=nodes, target=nodes, i=i, j=j), exact=exact)
         ops = Operations.of(ends, i=i, j=j, edits=edits)
         least = exact or not large_pairs(cost, one.num_nodes, other.num_nodes)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from epic.data.chemistry import node_labels
 from epic.data.dataset import Dataset
 from epic.data.splits import Split
 from epic.errors import InputError
@@ -107,7 +108,13 @@ def counts_classifier(dataset: Dataset, split: Split, *, seed: int = 0) -> dict[
 
 
 def ecfp_classifier(dataset: Dataset, split: Split, *, seed: int = 0) -> dict[str, Tensor]:
-    """Fit a random forest to circular fingerprints; arguments and result as in :func:`counts_classifier`."""
+    """Fit a random forest to circular fingerprints; arguments and result as in :func:`counts_classifier`.
+
+    Raises:
+        InputError: Nodes have no labels, so nothing names an atom.
+    """
+    if node_labels(dataset[0]) is None:
+        raise InputError(f"ecfp needs node labels, and {dataset.name} has none: take another backbone, such as counts")
     return _fit(dataset, split, circular_fingerprints(dataset.graphs), _forest(dataset.task, 500, seed))
 
 

@@ -75,10 +75,10 @@ class RunConfig(BaseModel):
     )
     split: Literal["official", "stratified", "folds"] = Field(
         "official",
-        description="official: the dataset's own split if it has one; stratified: always 70/10/20; folds: 80/10/10, "
-        "numbers 0 to 9 being the ten folds of one shuffle.",
+        description="official: the dataset's own split if it has one, by scaffold for a file of molecules; stratified: "
+        "always 70/10/20; folds: 80/10/10, numbers 0 to 9 being the ten folds of one shuffle.",
     )
-    split_seed: int = Field(0, ge=0, description="Number of the split (official splits are fixed).")
+    split_seed: int = Field(0, ge=0, description="Number of the split; official splits and scaffold splits have one.")
     size: int | None = Field(
         None, ge=8, description="Labelled graphs to draw, one in eight to validate with; the rest is test."
     )
@@ -140,9 +140,10 @@ class RunConfig(BaseModel):
         from epic.train.distances import DISTANCES
 
         choose(self.backbone, (*BACKBONES, *DISTANCES, *BASELINES), "backbone")
-        for name in self.settings:
+        preset = find_method(self.method)
+        for name in self.settings.keys() - preset.fixed.keys():
             choose(name, default_settings(self.method), f"setting of {self.method}")
-        find_method(self.method).create(**self.settings)
+        preset.create(**self.settings)
         if self.method != "vanilla" and not self.is_network:
             raise InputError(
                 f"{self.backbone} is not trained in steps, so {self.method} cannot augment its graphs: leave the "
@@ -217,5 +218,7 @@ def run_config(**values: Any) -> RunConfig:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
+        if first["type"] == "extra_forbidden" and where in values:
+            choose(where, RunConfig.model_fields, "option")
         own = first.get("ctx", {}).get("error")  # our own words name the value already
         raise InputError(str(own) if own else f"{where}: {first['msg']}, got {first['input']!r}") from error

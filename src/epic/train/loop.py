@@ -266,6 +266,7 @@ def train(
         evaluate=evaluate,
         on_epoch_end=note,
         progress=progress,
+        unit="epoch" if steps.per_round == 1 else "evaluation",
     )
     acting.on_train_end(model)
     lines, best = loop.history, loop.history[loop.best_epoch]
