@@ -1,9 +1,11 @@
 """The bar moves inside runs."""
 
 import io
+import threading
 import time
 from pathlib import Path
 
+import pytest
 import torch
 from tqdm import tqdm
 
@@ -34,6 +36,38 @@ def test_shares_of_runs_in_hand_are_added(tmp_path):
             moved(task, 4, 10)
             assert (bar.n, bar.total) == (4, 10)
     assert seen == [3.25, 3.5, 3.75]
+
+
+def test_a_plan_that_grows_does_not_overflow_the_bar(tmp_path):
+    """A run in hand of a split that was added later: tqdm warned, in a thread of which nobody heard."""
+    with tqdm(file=io.StringIO()) as bar, moving(Performer(Path(tmp_path)), bar) as (perform, moved):
+        (perform.told / "run").write_text("0.2")
+        moved(None, 3, 3)
+        assert (bar.n, bar.total) == (3, 3)
+        moved(None, 3, 4)
+        assert bar.n == pytest.approx(3.2)
+
+
+def test_a_bar_that_cannot_be_drawn_keeps_no_lock(tmp_path):
+    class Broken(io.StringIO):
+        def write(self, text):
+            if text and broken:
+                raise ValueError("cannot be drawn")
+            return super().write(text)
+
+    broken, free = False, threading.Event()
+
+    def draw():
+        with tqdm.get_lock():
+            free.set()
+
+    with tqdm(file=Broken()) as bar, moving(Performer(Path(tmp_path)), bar) as (_, moved):
+        broken = True
+        with pytest.raises(ValueError, match="cannot be drawn"):
+            moved(None, 1, 3)
+        broken = False
+        threading.Thread(target=draw, daemon=True).start()
+        assert free.wait(20)
 
 
 def test_every_training_inside_reports():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,18 +37,21 @@ def moving(perform: Any, bar: Any) -> Iterator[tuple[Any, Moved]]:
         yield perform, lambda task, done, total: None
         return
     bar.bar_format = "{desc}: {percentage:3.0f}%|{bar}| {n:.1f}/{total} [{elapsed}{postfix}]"
-    done, over, lock = 0, threading.Event(), threading.Lock()
+    done, over = 0, threading.Event()
     with TemporaryDirectory() as name:
         folder = Path(name)
 
         def refresh() -> None:
-            with lock:
-                bar.n = done + sum(_share(file) for file in folder.iterdir())
-                bar.refresh()
+            # tqdm's refresh would keep its lock for good if drawing fails, and whoever draws next would wait for ever.
+            with bar.get_lock():
+                now = done + sum(_share(file) for file in folder.iterdir())
+                bar.n = now if bar.total is None else min(now, bar.total)
+                bar.refresh(nolock=True)
 
         def look() -> None:
             while not over.wait(EVERY):
-                refresh()
+                with suppress(OSError, ValueError):  # of a closed stream: the next look may succeed
+                    refresh()
 
         def moved(task: Task | None, now: int, total: int) -> None:
             nonlocal done
