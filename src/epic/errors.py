@@ -77,14 +77,16 @@ def need_number(value: Any, name: str) -> float:
     raise InputError(f"{name} must be a number, got {value!r}"[:300])
 
 
-def need_count(value: object, name: str, *, least: int = 1) -> int:
-    """Return a whole number from 1, or another, up.
+def need_count(value: object, name: str, *, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number from 1, or another, up; not above ``most``, if that is given.
 
     >>> need_count(3, "k")
     3
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if most is not None and int(value) > most:
+        raise InputError(f"{name} must be at most {most}, got {value!r}")
     return int(value)
 
 

@@ -243,6 +243,12 @@ def test_sizes_that_no_draw_can_have_are_refused(tmp_path, size):
         study(str(path), ["drop_edge"], sizes=[size], results=tmp_path / "r.jsonl", progress=False)
 
 
+@pytest.mark.parametrize("what", ["seeds", "splits", "tune"])
+def test_more_than_a_store_reads_is_refused(what):
+    with pytest.raises(InputError, match=f"{what} must be at most 1000, got 1001"):
+        plan_of("a", ["drop_edge"], **{what: 1001})
+
+
 def test_a_single_try_is_no_tuning():
     """With a budget, which never restores a single try, the comparison is still whole."""
     plan = plan_of("a", ["drop_edge"], splits=3, seeds=1, tune=1)

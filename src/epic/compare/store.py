@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 Fits = Callable[[Any], bool]
 MOST_ASKED = 1000
-"""Seeds and settings that a call may ask for: each of them makes its plan longer."""
+"""Seeds, splits or settings that a call may ask for: each of them makes its plan longer."""
 RECORD = b'{"key"'
 """How a line begins."""
 NAMED = 3

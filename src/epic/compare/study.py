@@ -16,7 +16,7 @@ from epic.compare.page import comparison_page, forest
 from epic.compare.plan import QUICK, QUICK_TRAINING, Entry, Plan, baseline_entry
 from epic.compare.runner import Outlook, carry_out, outlook
 from epic.compare.runs import METRICS, UNITS, Runs
-from epic.compare.store import Store
+from epic.compare.store import MOST_ASKED, Store
 from epic.compare.table import NOTES, TITLES, Row, curve_lines, lines, row_texts, rows
 from epic.compare.task import Performer, task_runners
 from epic.compare.times import seconds_of
@@ -315,7 +315,7 @@ def plan_of(
         **given: Values for every config.
     """
     curve = sizes is not None
-    tries = (0 if curve else 3) if tune is None else need_count(tune, "tune", least=0)
+    tries = (0 if curve else 3) if tune is None else need_count(tune, "tune", least=0, most=MOST_ASKED)
     return Plan(
         name="compare",
         title=f"Methods compared on {dataset}",
@@ -326,8 +326,8 @@ def plan_of(
             *map(baseline_entry, baselines),
         ),
         sizes=(None,) if sizes is None else tuple(dict.fromkeys(sizes)),
-        splits=(10 if curve else 5) if splits is None else need_count(splits, "splits"),
-        seeds=(1 if curve else 3) if seeds is None else need_count(seeds, "seeds"),
+        splits=(10 if curve else 5) if splits is None else need_count(splits, "splits", most=MOST_ASKED),
+        seeds=(1 if curve else 3) if seeds is None else need_count(seeds, "seeds", most=MOST_ASKED),
         tune=tries if tries > 1 else 0,  # a single try is no tuning
         plain=("lr",) if given.get("network") else ("lr", "dropout"),
         options={"split": "stratified", "outputs": curve, **{k: v for k, v in given.items() if v is not None}},
