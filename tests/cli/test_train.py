@@ -95,6 +95,12 @@ def test_the_command_line_goes_before_the_config_file(small, tmp_path):
     assert twin.name == folder.name, "the resolved config gives the same run"
     assert json.loads((twin / "result.json").read_text())["history"] == before["history"]
     assert list((folder / "tensorboard").iterdir())
+    written = (folder / "result.json").stat().st_mtime_ns
+    run = epic("train", "--config", str(folder / "config.yaml"), "--out", str(tmp_path / "runs"))
+    assert run.returncode == 0, run.stderr
+    assert f"this run is done: remove {folder} to do it again" in run.stderr
+    assert "test accuracy" in run.stdout
+    assert (folder / "result.json").stat().st_mtime_ns == written
     (tmp_path / "c.yaml").write_text("dataset: MUTAG\nepoch: 1\n")
     run = epic("train", "--config", str(tmp_path / "c.yaml"))
     assert run.returncode == 2

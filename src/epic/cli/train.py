@@ -26,7 +26,8 @@ def train(
 ) -> None:
     """Train and evaluate one classifier, with or without augmentation.
 
-    Killed in the middle and started again with the same options, it goes on from its checkpoint, to the same result.
+    Killed in the middle and started again with the same options, it goes on from its checkpoint, to the same result. A
+    run that is done is not done again.
 
     Examples:
 
@@ -49,19 +50,24 @@ def train(
     what = identity(chosen.key, loaded.graphs.digest(), cost)[:8]
     name = f"{loaded.name}-{chosen.method}-{chosen.backbone}-split{chosen.split_seed}-seed{chosen.seed}-{what}"
     folder = make_folder(out / name)
+    result = folder / "result.json"
     with alone(folder):
-        chosen.save(folder / "config.yaml")
-        record = run_it(
-            chosen,
-            folder,
-            data=data,
-            folder=folder,
-            device=device,
-            num_workers=workers,
-            progress=progress(),
-            on_epoch_end=_on_epoch_end(folder / "tensorboard"),
-        )
-        write_text(folder / "result.json", json.dumps(record, indent=1) + "\n")
+        if result.exists():
+            log.info(f"this run is done: remove {folder} to do it again")
+        else:
+            chosen.save(folder / "config.yaml")
+            record = run_it(
+                chosen,
+                folder,
+                data=data,
+                folder=folder,
+                device=device,
+                num_workers=workers,
+                progress=progress(),
+                on_epoch_end=_on_epoch_end(folder / "tensorboard"),
+            )
+            write_text(result, json.dumps(record, indent=1) + "\n")
+        record = json.loads(result.read_text(encoding="utf-8"))
     metric = {"classes": "accuracy", "binary": "ROC-AUC", "values": "minus mean absolute error"}[loaded.task]
     told = f"{name}: test {metric} {record['test']:.4f} (validation {record['validation']:.4f})"
     if "epochs" in record:
