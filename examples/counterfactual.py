@@ -1,6 +1,6 @@
 """
-03 Counterfactual: the smallest change that changes the answer
-==============================================================
+03 Counterfactual: a small change that changes the answer
+=========================================================
 
 You learn: to ask why a trained model answered as it did, by the cheapest edits found that make it answer otherwise, and
 to read which nodes they touch. Run it: ``python examples/counterfactual.py``
@@ -58,7 +58,9 @@ refresh = augment.found_.degrees.refresh
 
 # %%
 # Take a graph of class 0 (a clique of 4). What has to change until the model says class 1? ``matching="edges"`` keeps
-# structure: nodes that stay in their place are not torn out of it.
+# structure: nodes that stay in their place are not torn out of it. A model with one output says yes, class 1, where it
+# is positive; ``target`` may then be left out, and so may ``finish`` without degree features. A changed molecule need
+# not be a valid one: look at ``found.path.valid[found.step]``.
 graph = next(g for g, answer in zip(test, answers, strict=True) if answer == 0 and int(g.y) == 0)
 found = counterfactual(graph, model, reference=train, cost=augment.cost_, target=1, matching="edges", finish=refresh)
 print(found)

@@ -16,8 +16,7 @@ from rdkit.Chem.Draw.rdMolDraw2D import MolDraw2DCairo
 from torch_geometric.data import Batch
 
 from epic import EPIC, UnitCost, edit_path
-from epic.data.chemistry import molecule_of
-from epic.data.smiles import molecule
+from epic.data import molecule, molecule_of
 
 # %%
 # Two painkillers. Both have a benzene ring with two chains opposite each other.

@@ -157,6 +157,7 @@ def test_tables_of_this_version_are_up_to_date(monkeypatch):
         ("`noise`", "epic", (), "GIN", 2),
         ("`costs`", "learned", ("unit", "feature"), "GIN", 2),
         ("`distance`, one", "learned", ("unit", "feature"), "of equally near ones, the first", 2),
+        ("`distance` again", "learned", ("unit", "feature"), "of equally near ones, the first", 4),
         ("`distance` of the present", "learned", ("hungarian",), "of equally near ones, the first", 4),
         ("`order`", "bfs", ("random",), "GIN", 2),
     ],

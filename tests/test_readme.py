@@ -11,7 +11,6 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.nn import global_add_pool
 
 from epic.data import lollipop
-from epic.data.smiles import molecule
 from epic.graphs.convert import pack
 from epic.train import backbone_for
 
@@ -65,8 +64,6 @@ def test_the_snippets_run(tmp_path, monkeypatch):
         "k": 2,
         "graphs": graphs(40, 3),
         "MyNet": MyNet,
-        "aspirin": molecule("CC(=O)Oc1ccccc1C(=O)O"),
-        "ibuprofen": molecule("CC(C)Cc1ccc(cc1)C(C)C(=O)O"),
     }
     snippets = re.findall(r"```python\n(.*?)```", README, re.S)
     assert len(snippets) == 9

@@ -31,7 +31,7 @@ def inside(text: str, page: Path, docs: Path) -> str:
             up = "../" * len(page.parent.relative_to(docs).parts)
             return f"[{link[1]}]({up}gallery/{target.stem})"
         said, path = link[1], _from_root(target, docs.parent)
-        return f"`{path}`" if said.strip("`").rstrip("/") == path else f"{said} (`{path}`)"
+        return f"`{path}`" if path.endswith(said.strip("`").rstrip("/")) else f"{said}, `{path}`"
 
     parts = re.split(r"(^```.*?^```)", text, flags=re.DOTALL | re.MULTILINE)
     return "".join(part if part.startswith("```") else LINK.sub(kept, part) for part in parts)

@@ -8,7 +8,7 @@ from epic.data.lollipop import lollipop, lollipop_graph
 from epic.data.noise import corrupt
 from epic.data.ogb import read_ogb
 from epic.data.shards import Shards
-from epic.data.smiles import read_smiles
+from epic.data.smiles import molecule, read_smiles
 from epic.data.splits import Split, stratified_folds, stratified_split
 from epic.data.tudataset import read_tu
 
@@ -21,6 +21,7 @@ __all__ = [
     "load",
     "lollipop",
     "lollipop_graph",
+    "molecule",
     "molecule_of",
     "read_graphs",
     "read_ogb",

@@ -37,7 +37,13 @@ def _code(value: object, known: tuple) -> int:
 
 
 def molecule(smiles: str) -> Data | None:
-    """Return the molecular graph of a SMILES, or None if RDKit cannot parse it."""
+    """Return the molecular graph of a SMILES, or None if RDKit cannot parse it.
+
+    It has OGB's features of atoms and bonds, as graphs read from a file of molecules have.
+
+    Args:
+        smiles: The SMILES.
+    """
     mol = rdkit().MolFromSmiles(smiles)
     if mol is None:
         return None
