@@ -11,8 +11,8 @@ from epic.data import lollipop, lollipop_graph
 
 # %%
 # Any two graphs will do: ``edit_path(source, target, matching="edges")`` counts edits and needs no labels. Here costs
-# are learned, so that the path knows which edits matter: the class of a lollipop is the size of its head, the clique, and
-# the tail does not matter. ``matching="edges"`` also counts edges, so that what can stay together does.
+# are learned, so that the path knows which edits matter: the class of a lollipop is the size of its head, the clique,
+# and the tail does not matter. ``matching="edges"`` also counts edges, so that what can stay together does.
 augment = EPIC(matching="edges", seed=0).fit(lollipop(160, seed=0), epochs=10, progress=False)
 source = lollipop_graph(4, 5, label=0)  # head of 4, tail of 5
 target = lollipop_graph(6, 3, label=2)  # head of 6, tail of 3

@@ -27,8 +27,9 @@ torch.manual_seed(0)
 
 # %%
 # On the command line, this makes a million graphs on two processes, from the training part of the split
-# (``--part all``: from every graph). A million small graphs by unit cost took 3 minutes and 943 MB of disk; ``--method epic`` learns the
-# cost first. Your own file works too: ``epic augment my.csv``. Killed and started again, it makes what is missing:
+# (``--part all``: from every graph). A million small graphs by unit cost took 3 minutes and 943 MB of disk;
+# ``--method epic`` learns the cost first. Your own file works too: ``epic augment my.csv``. Killed and started again,
+# it makes what is missing:
 #
 # .. code-block:: bash
 #
