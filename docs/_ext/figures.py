@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import indent
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -17,4 +18,5 @@ def scrape(block: tuple[Any, ...], variables: dict[str, Any], settings: dict[str
             value.savefig(path, dpi=110)
             value.scraped = True  # type: ignore[attr-defined]
             saved.append((path, name.replace("_", " ")))
-    return "".join(figure_rst([path], settings["src_dir"], alt) for path, alt in saved)
+    shown = (figure_rst([path], settings["src_dir"], alt) for path, alt in saved)
+    return "".join(f"\n.. container:: wide\n\n{indent(text, '   ')}\n" for text in shown)  # a phone scrolls it
