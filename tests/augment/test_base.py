@@ -27,10 +27,10 @@ def test_batches_that_differ_in_features_change_differently():
 def test_a_loader_made_again_goes_on(workers):
     """Not with the graphs of the first epoch, and as one loader does that is kept."""
     rings = graphs()
-    kept, anew = (DropEdge(num_classes=3, seed=0) for _ in range(2))
+    kept, renewed = (DropEdge(num_classes=3, seed=0) for _ in range(2))
     loader = kept.loader(rings, batch_size=6, num_workers=workers)
     passes = [[b.edge_index for b in loader] for _ in range(3)]
-    fresh = [[b.edge_index for b in anew.loader(rings, batch_size=6, num_workers=workers)] for _ in range(3)]
+    fresh = [[b.edge_index for b in renewed.loader(rings, batch_size=6, num_workers=workers)] for _ in range(3)]
     for one, other in zip(passes, fresh, strict=True):
         assert all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
     assert not all(torch.equal(a, b) for a, b in zip(*passes[:2], strict=True))

@@ -42,7 +42,7 @@ def moving(perform: Any, bar: Any) -> Iterator[tuple[Any, Moved]]:
         folder = Path(name)
 
         def refresh() -> None:
-            # tqdm's refresh would keep its lock for good if drawing fails, and whoever draws next would wait for ever.
+            # tqdm's own refresh keeps its lock if drawing fails, and the next to draw then waits for ever.
             with bar.get_lock():
                 now = done + sum(_share(file) for file in folder.iterdir())
                 bar.n = now if bar.total is None else min(now, bar.total)
